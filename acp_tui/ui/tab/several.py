@@ -82,7 +82,7 @@ class SeveralDialog(Dialog[list[ListedAgent] | None]):
         self._said = Static(EACH, classes="dialog-said", markup=False)
 
     def compose(self) -> ComposeResult:
-        keys = "{list_choose} start · {choice_choose} choose or add · {choice_clear} don't · {dialog_close} close"
+        keys = "{list_choose} start · {choice_choose} one more · {choice_clear} one fewer · {dialog_close} close"
         yield Frame(Content("Send the prompt to several agents"), keys, self._list, self._said)
 
     def on_mount(self) -> None:
@@ -110,9 +110,10 @@ class SeveralDialog(Dialog[list[ListedAgent] | None]):
             self._counts[agent.name] += 1
         self._say()
 
-    def action_none(self) -> None:
-        if self._list.agent is not None:
-            self._counts[self._list.agent.name] = 0
+    def action_fewer(self) -> None:
+        agent = self._list.agent
+        if agent is not None and self._counts[agent.name]:
+            self._counts[agent.name] -= 1
         self._say()
 
     def on_filtered_list_chosen(self) -> None:
