@@ -374,7 +374,7 @@ class SessionsDialog(Dialog[Act | None]):
         if self._waiting:
             return "Loading …"
         if self._troubles:
-            return keys_in_force(self).hint("{sessions_reload}: load again")
+            return keys_in_force(self).hint("{reload}: load again")
         if self._listing.is_at_end:
             return found
         return f"{found} so far · ↓ at the end loads more"
