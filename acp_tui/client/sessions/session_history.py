@@ -239,7 +239,7 @@ def recorded_conversation(session_id: SessionId, command: AgentCommand) -> Conve
     """What was recorded of an agent's session; None for nothing, or if that takes long to read. Blocks."""
 
     def read(index: SessionIndex, found: RecordedSession) -> Conversation | None:
-        is_short = sum(path.stat().st_size for path in found.recordings) <= MAX_READ_BYTES
+        is_short = sum(path.stat().st_size for path in index.origins(found)) <= MAX_READ_BYTES
         return index.reread(found) if is_short else None
 
     return _recorded(session_id, command, read)
