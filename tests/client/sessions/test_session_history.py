@@ -36,7 +36,7 @@ def told(session_id: str, title: str | None = None, updated_at: str | None = Non
     return SessionSummary(SessionId(session_id), HERE, title, updated_at)
 
 
-def test_a_listed_and_recorded_session_is_one_with_the_recorded_title_and_later_time() -> None:
+def test_a_listed_and_recorded_session_has_the_recorded_title_and_the_later_time() -> None:
     ours = recorded("a", "Its first prompt", agent="gemini", prompts=3, last_at=100.0)
     (past,) = merged([told("a", "Named", "1970-01-01T00:05:00+00:00")], GEMINI, [ours])
     assert (past.title, past.last_at, past.is_listed) == ("Its first prompt", 300.0, True)
