@@ -24,8 +24,7 @@ from acp_tui.conversation.updates import Disconnected
 K = TypeVar("K")
 Places: TypeAlias = Mapping[int | None, EntryId]
 """Where entries are now, by where they were."""
-_TAGGED: Final = re.compile(r"<([\w-]+)[^>]*>.*?</\1>", re.DOTALL)
-"""What agents put around the user's words."""
+_TAG: Final = re.compile(r"<([\w-]++)[^<>]*+>")
 
 
 def recall(loaded: Conversation, recorded: Conversation) -> None:
@@ -42,14 +41,14 @@ def recall(loaded: Conversation, recorded: Conversation) -> None:
     entries, moved, again = loaded.entries.empty(), dict[int | None, EntryId](), dict[int | None, EntryId]()
     for number, turn in enumerate(told):
         start, wanted = len(entries), list(sent[known[number]] if number in known else ())
-        shown, as_recorded = loaded.entries[turn.start : turn.stop], [recorded.entries[at] for at in wanted]
-        places = _places(shown, as_recorded)
-        if places is None:  # the agent tells more: that stays, before what it never tells
+        as_recorded = _Turn([recorded.entries[at] for at in wanted])
+        places = [as_recorded.place_of(loaded.entries[at]) for at in turn]
+        if None in places:  # the agent tells more: that stays, before what it never tells
             places = list(range(len(turn)))
-            for entry in shown:
-                entries.append(_completed(entry, as_recorded))
+            for at in turn:
+                entries.append(as_recorded.completed(loaded.entries[at]))
             wanted = [at for at in wanted if isinstance(recorded.entries[at], Question | OwnCommand)]
-        moved |= {at: EntryId(start + place) for at, place in zip(turn, places, strict=True)}
+        moved |= {at: EntryId(start + (place or 0)) for at, place in zip(turn, places, strict=True)}
         for at in wanted:
             again[at] = EntryId(len(entries))
             entries.append(recorded.entries[at])
@@ -66,7 +65,10 @@ def _turns(entries: Sequence[Entry]) -> list[range]:
 def _known(told: Sequence[Entry], recorded: Sequence[Entry]) -> dict[int, int]:
     """Which of the recorded turns each told one is, in order; the longest runs of prompts count first."""
     sent = [_squeezed(prompt) for prompt in recorded]
-    same = [next((sent[at] for at, one in enumerate(recorded) if _is_told(one, prompt)), None) for prompt in told]
+    same = [
+        next((one for one, prompt in zip(sent, recorded, strict=True) if one in words and _is_told(prompt, each)), None)
+        for each, words in zip(told, map(_squeezed, told), strict=True)
+    ]
     runs = SequenceMatcher(None, same, sent, autojunk=False).get_matching_blocks()
     known = {run.a + at: run.b + at for run in runs for at in range(1, run.size + 1)}
     return {0: 0, **known} if known.get(1) == 1 else known
@@ -74,67 +76,69 @@ def _known(told: Sequence[Entry], recorded: Sequence[Entry]) -> dict[int, int]:
 
 def _is_told(sent: Entry, told: Entry) -> bool:
     """Whether an agent tells this prompt and no more words, except around it. It may leave out what was attached."""
-    if not isinstance(sent, Message) or sent.role != "user":
+    if not (isinstance(sent, Message) and isinstance(told, Message) and sent.role == told.role):
         return False
-    words, rest, attached, names = _squeezed(sent), _squeezed(told), list[str](), list[str]()
-    for part in sent.parts:
-        if isinstance(part, TextResource | ResourceLink):
-            names += [part.uri, part.uri.removeprefix(FILE_SCHEME), part.uri.rpartition("/")[2]]
-        if isinstance(part, TextResource):
-            attached.append("".join(part.text.split()))
-    for each in (*attached, words, *names):
-        rest = rest.replace(each, "", 1)
-    return words in _squeezed(told) and re.search(r"\w", _TAGGED.sub("", rest)) is None
+    attached = [part for part in sent.parts if isinstance(part, TextResource | ResourceLink)]
+    texts = [part.text for part in attached if isinstance(part, TextResource)]
+    uris = [part.uri for part in attached]
+    names = [*uris, *(uri.removeprefix(FILE_SCHEME) for uri in uris), *(uri.rpartition("/")[2] for uri in uris)]
+    words, rest = " ".join(sent.text.split()), " ".join(told.text.split())
+    is_told = words in rest
+    for each in (*texts, words, *names):
+        rest = rest.replace(" ".join(each.split()), "", 1)
+    return is_told and re.search(r"\w", _outside_tags(rest)) is None
+
+
+def _outside_tags(text: str) -> str:
+    """Leave out tags and what is in them: agents put some around the user's words."""
+    kept, at = list[str](), 0
+    while (tag := _TAG.search(text, at)) and (end := text.find(f"</{tag[1]}>", tag.end())) >= 0:
+        kept.append(text[at : tag.start()])
+        at = end + len(f"</{tag[1]}>")
+    return "".join((*kept, text[at:]))
 
 
 def _squeezed(message: Entry) -> str:
     return "".join(message.text.split()) if isinstance(message, Message) else ""
 
 
-def _places(told: Sequence[Entry], recorded: Sequence[Entry]) -> list[int] | None:
-    """Where the recorded turn has each entry that the agent tells; None if it doesn't have all of them."""
-    places = list[int]()
-    for entry in told:
-        same = [at for at, each in enumerate(recorded) if _is_same(each, entry)]
-        if not same or not _have_all([recorded[at] for at in same], entry):
-            return None
-        places.append(same[0])
-    return places
+class _Turn:
+    """A recorded turn."""
 
+    def __init__(self, entries: Sequence[Entry]) -> None:
+        self.entries = entries
+        self._messages = [(at, one, _squeezed(one)) for at, one in enumerate(entries) if isinstance(one, Message)]
+        self._whole = {(one.role, words): at for at, one, words in reversed(self._messages)}
+        self._calls = {
+            entry.call.tool_call_id: (at, entry) for at, entry in enumerate(entries) if isinstance(entry, ToolCallEntry)
+        }
 
-def _is_same(recorded: Entry, told: Entry) -> bool:
-    """Whether both are the same, or parts of one message."""
-    match recorded, told:
-        case Message(role), Message(other) if role == other:
-            return _squeezed(recorded) in _squeezed(told) or _squeezed(told) in _squeezed(recorded)
-        case ToolCallEntry(call), ToolCallEntry(other):
-            return call.tool_call_id == other.tool_call_id
-    return recorded == told
+    def place_of(self, told: Entry) -> int | None:
+        """Where it has what an agent tells; None if it doesn't have all of it."""
+        match told:
+            case ToolCallEntry(call):
+                at, known = self._calls.get(call.tool_call_id, (None, told))
+                return at if call.status != COMPLETED or known.call.status == COMPLETED else None
+            case Message("user"):
+                return 0 if self.entries and _is_told(self.entries[0], told) else None
+            case Message(role):
+                text = _squeezed(told)
+                if (role, text) in self._whole and all(isinstance(part, TextBuffer) for part in told.parts):
+                    return self._whole[role, text]
+                same = [
+                    each for each in self._messages if each[1].role == role and (each[2] in text or text in each[2])
+                ]
+                parts = [part for _, one, _ in same for part in one.parts]
+                is_all = all(isinstance(part, TextBuffer) or part in parts for part in told.parts)
+                return same[0][0] if same and is_all and text in "".join(words for *_, words in same) else None
+        return self.entries.index(told) if told in self.entries else None
 
-
-def _have_all(same: Sequence[Entry], told: Entry) -> bool:
-    """Whether these entries, which are the same, have all that is told."""
-    match told:
-        case ToolCallEntry(call):
-            ends = [each.call.status for each in same if isinstance(each, ToolCallEntry)]
-            return call.status != COMPLETED or COMPLETED in ends
-        case Message("user"):
-            return _is_told(same[0], told)
-        case Message():
-            parts = [part for each in same if isinstance(each, Message) for part in each.parts]
-            is_all = all(isinstance(part, TextBuffer) or part in parts for part in told.parts)
-            return is_all and _squeezed(told) in "".join(map(_squeezed, same))
-    return True
-
-
-def _completed(told: Entry, recorded: Sequence[Entry]) -> Entry:
-    """A prompt as it was sent, and a tool call with the user's decisions."""
-    for each in recorded:
-        if isinstance(told, ToolCallEntry) and isinstance(each, ToolCallEntry) and _is_same(each, told):
-            told.decisions = each.decisions
-        if isinstance(told, Message) and told.role == "user" and _is_told(each, told):
-            return each
-    return told
+    def completed(self, told: Entry) -> Entry:
+        """A prompt as it was sent, or a tool call with the user's decisions."""
+        if isinstance(told, ToolCallEntry) and told.call.tool_call_id in self._calls:
+            told.decisions = self._calls[told.call.tool_call_id][1].decisions
+        is_prompt = isinstance(told, Message) and told.role == "user" and self.place_of(told) == 0
+        return self.entries[0] if is_prompt else told
 
 
 def _move(loaded: Conversation, recorded: Conversation, moved: Places, again: Places) -> None:
@@ -159,6 +163,7 @@ def _move(loaded: Conversation, recorded: Conversation, moved: Places, again: Pl
         subagent.entry = moved[subagent.entry]
     for session_id, subagent in recorded.subagents.items():
         if subagent.entry in again and session_id not in loaded.subagents:
+            loaded.terminals |= {key: recorded.terminals[key] for key in recorded.terminals.keys() - loaded.terminals}
             subagent.conversation.terminals = loaded.terminals  # shared with the agent that it works for
             loaded.subagents[session_id] = replace(subagent, entry=again[subagent.entry])
 

@@ -136,8 +136,17 @@ class SessionIndex:
         self.catch_up()
 
     def reread(self, session: RecordedSession) -> Conversation:
-        """The conversation in its recordings, without the agent. Raises RecordingUnreadable."""
-        return replayed(*session.recordings).get(session.session_id, Conversation())
+        """The conversation in its recordings, without the agent. Raises ClientError."""
+        return replayed(*self.origins(session)).get(session.session_id, Conversation())
+
+    def origins(self, session: RecordedSession) -> tuple[Path, ...]:
+        """Its recordings, after those of the session that it was forked from."""
+        forked_from = _forked_from(session.recordings[0], session.session_id)
+        source = self.find(forked_from) if forked_from else None
+        first = session.recordings[0].name
+        if source is None or source.recordings[0].name >= first:
+            return session.recordings
+        return (*(path for path in self.origins(source) if path.name < first), *session.recordings)
 
     def last_mode(self, session: RecordedSession) -> SelectOption | None:
         """The last mode in its recordings, of which little is read. Raises RecordingUnreadable."""
@@ -365,10 +374,24 @@ def _open_in(recording: Recording) -> frozenset[str]:
     return frozenset(found)
 
 
+def _forked_from(path: Path, session_id: str) -> str:
+    """The ID of the session that this one was forked from in the recording that it began in; "" for none."""
+    sources = dict[str, str]()
+    with open_recording(path) as recording:
+        for event, message in recording.with_messages(skip=lambda line: _OPENS.search(line) is None):
+            if isinstance(event, Frame) and isinstance(message, dict):
+                if message.get("method") == v1.SESSION_FORK:
+                    sources[str(message.get("id"))] = str(mapping(message.get("params")).get("sessionId"))
+                elif mapping(message.get("result")).get("sessionId") == session_id:
+                    return sources.get(str(message.get("id")), "")
+    return ""
+
+
 _OPTIONS: Final = re.compile(
     rb'"(?:initialize|session/(?:new|fork|load|resume|set_\w+)|current_mode_update|config_option_update|result)"'
     rb'|"type":\s*"(?:reconnected|session_closed)"'
 )
+_OPENS: Final = re.compile(rb'"session/fork"|"result":\s*\{')
 _OPENS_OR_CLOSES: Final = re.compile(
     rb'"type":\s*"session_closed"|"method":\s*"session/(?:load|resume)"|"(?:result|error)":'
 )

@@ -307,6 +307,23 @@ def test_a_prompt_that_its_agent_no_longer_has_is_not_reread(store: RecordingSto
     assert [entry.text for entry in entries if hasattr(entry, "text")] == ["another", "two", "ok"]
 
 
+def test_a_fork_of_a_loaded_session_is_reread_with_what_was_recorded_before(
+    store: RecordingStore, index: SessionIndex
+) -> None:
+    keep(store, 1, *opened("a"), *turn("a", "one"))
+    request, response = opened("a", method="session/load")
+    history = update("a", "user_message_chunk", content={"type": "text", "text": "one"})
+    fork = [
+        frame(OUT, id=5, method="session/fork", params={"sessionId": "a", "cwd": "/p", "mcpServers": []}),
+        frame(IN, id=5, result={"sessionId": "b"}),
+    ]
+    keep(store, 2, request, history, response, *fork, *turn("b", "two"))
+    session = index.find("b")
+    assert session is not None
+    entries = index.reread(session).entries
+    assert [entry.text for entry in entries if hasattr(entry, "text")] == ["one", "ok", "two", "ok"]
+
+
 # Forgetting
 
 
