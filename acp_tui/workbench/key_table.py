@@ -10,7 +10,7 @@ from acp_tui.ui.commands.command import Command, own
 # One row per command, as in the table of the client.
 # fmt: off
 INSPECTOR: tuple[Command, ...] = (
-    own("inspector", "inspect_filter", "slash,f,ctrl+f", "filter", "Show only some frames",
+    own("inspector", "inspect_filter", "slash", "filter", "Show only some frames",
         'session/prompt -chunk is:error "several words"'),
     own("inspector", "inspect_unanswered", "o", "only('open')", "Only unanswered requests, or everything"),
     own("inspector", "inspect_errors", "e", "only('error')", "Only errors, or everything"),
@@ -18,7 +18,7 @@ INSPECTOR: tuple[Command, ...] = (
         "the rules that `check` uses"),
     own("inspector", "inspect_all", "x", "show_all", "Show everything"),
     own("inspector", "inspect_partner", "p", "partner", "Go to the answer, or to the request"),
-    own("inspector", "inspect_copy", "c", "copy", "Copy the frame", "as one line"),
+    own("inspector", "copy", "c", "copy", "Copy it", "the frame, as one line"),
     own("inspector", "inspect_other", "tab,shift+tab", "other", "To the list, or to the frame"),
     own("inspector", "inspect_leave", "escape,q", "leave", "Close"),
     own("query", "end_search", "escape", "close", "Close the search", has_priority=True),

@@ -91,7 +91,7 @@ PRESETS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
         "move_down": ("down", "j"),
         "to_start": ("home", "ctrl+home", "g"),
         "to_end": ("end", "ctrl+end", "G"),
-        "find": ("f9", "ctrl+shift+f", "/"),
+        "find": ("f9", "/"),
         "next_match_here": ("n",),
         "previous_match_here": ("N",),
         "prompt_above": ("ctrl+up", "["),
@@ -178,7 +178,7 @@ SEVERAL: Final = "In several places"
 NEEDED: Final = frozenset(
     {
         *("quit", "send", "leave_prompt", "leave_terminal", "dialog_close", "list_choose"),
-        *("leave_question", "leave_review", "confirm", "ask_press"),
+        *("leave_question", "leave_review", "confirm"),
     }
 )
 """Without a key for these, there would be no way to leave, to answer, or to reach the agent."""

@@ -160,11 +160,11 @@ class CapabilityCard(Dialog[None]):
         self._page = VerticalScroll(self._body, classes="dialog-body")
 
     def compose(self) -> ComposeResult:
-        unfold = "{agent_unfold} unfold · " if self._facts.capabilities.meta else ""
+        unfold = "{toggle_entry} unfold · " if self._facts.capabilities.meta else ""
         forget = "{agent_forget} forget what you decided · " if self._facts.unasked else ""
         yield Frame(
             shown_line(self._facts.title),
-            f"↑ ↓ PgUp PgDn scroll · {unfold}{forget}{{agent_copy}} copy as text · {{dialog_close}} close",
+            f"↑ ↓ PgUp PgDn scroll · {unfold}{forget}{{copy}} copy as text · {{dialog_close}} close",
             self._page,
         )
 

@@ -230,7 +230,7 @@ class SessionList(FilteredList):
 
 
 KEYS: Final = (
-    "{list_choose} open · {begin_session} new · {sessions_close} close tab"
+    "{list_choose} open · {begin_session} new · {close_tab} close tab"
     " · {sessions_rename} rename · {sessions_pin} pin · {sessions_archive} archive · {sessions_delete} delete"
     " · {sessions_up} {sessions_down} move tab"
 )
@@ -453,7 +453,7 @@ class SessionsDialog(Dialog[Act | None]):
         if self._waiting:
             return "Loading …"
         if self._troubles:
-            return keys_in_force(self).hint("{sessions_reload}: load again")
+            return keys_in_force(self).hint("{reload}: load again")
         if self._listing.is_at_end:
             return found
         return f"{found} so far · ↓ at the end loads more"

@@ -184,7 +184,7 @@ class FormCard(VerticalScroll, can_focus=True):
         if self.screen.focused is not self:
             return [*self._keys_in_part(), back]
         if isinstance(self.asked, elicitation.UrlVisit):
-            return ["1: open", decline, back, hint("{copy_address}: copy the address")]
+            return ["1: open", decline, back, hint("{copy}: copy the address")]
         if self._rows is not None:
             last = min(len(self._rows.rows), MAX_NUMBERED)
             return [f"1-{last}, ↑↓ Enter: answer", decline, back]

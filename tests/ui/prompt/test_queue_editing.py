@@ -53,7 +53,7 @@ async def test_delete_and_backspace_remove_the_selected_prompt_and_go_on_with_th
 
 async def test_a_prompt_is_moved_and_sent_in_its_new_place() -> None:
     async with queued("one", "two", "three") as page:
-        await page.press("alt+down", "alt+up", "shift+up", "alt+down")
+        await page.press("alt+down", "alt+up", "alt+up", "alt+down")
         assert selected(page) == "three"
         await page.press("escape")
         assert page.prompt.has_focus

@@ -121,9 +121,9 @@ async def test_keys_lead_from_prompt_to_prompt_and_from_event_to_event(tmp_path:
         await replay.press("[")
         assert "Fix it" in replay.text
         assert "I look" not in replay.text
-        await replay.press("right", "j")
+        await replay.press("right", "right")
         assert "I look at it." in replay.text
-        await replay.press("k")
+        await replay.press("left")
         assert "I look at it." not in replay.text
         await replay.press("end")
         assert "You are welcome." in replay.text

@@ -31,11 +31,11 @@ LOOKS: Final = {
     "120x40-light": (LIGHT.name, LARGE),
 }
 STATES: Final[dict[str, tuple[tuple[str, ...], str]]] = {
-    "request-and-answer": (("f", *"session/prompt", "enter", "tab"), "2 shown: session/prompt"),
+    "request-and-answer": (("slash", *"session/prompt", "enter", "tab"), "2 shown: session/prompt"),
     "broken-rules": (("l",), "shown: is:lint"),
     "unanswered": (("o",), "shown: is:open"),
-    "nothing-fits": (("f", *"nowhere", "enter"), "x shows everything"),
-    "filter": (("f", *"is:error"), "shown: is:error"),
+    "nothing-fits": (("slash", *"nowhere", "enter"), "x shows everything"),
+    "filter": (("slash", *"is:error"), "shown: is:error"),
 }
 """The keys that lead there, and what shows then."""
 
