@@ -20,7 +20,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final
@@ -203,6 +203,8 @@ MAX_BYTES: Final = 4096
 SHORT_COMMIT: Final = 8
 _BRANCH: Final = "ref: refs/heads/"
 _ELSEWHERE: Final = "gitdir:"
+WORKTREES: Final = ".worktrees"
+"""acp-tui's own are in a folder beside the repository, which has its name and this."""
 
 
 def branch_of(folder: Path) -> str:
@@ -210,15 +212,50 @@ def branch_of(folder: Path) -> str:
 
     Blocks. The name is whatever the file contains, so it isn't safe to draw.
     """
+    found = _repository(folder)
+    head = _first_line_of(found[1] / "HEAD") if found is not None else ""
+    return head.removeprefix(_BRANCH) if head.startswith(_BRANCH) else head[:SHORT_COMMIT]
+
+
+def in_same_project(folder: Path) -> Callable[[Path], bool] | None:
+    """Tells which folders are this one, or the same place in another worktree of its repository; None without one.
+
+    Worktrees of acp-tui's own count when they are gone, too. Both calls block.
+    """
+    real = Path(os.path.realpath(folder))
+    found = _repository(real)
+    if found is None:
+        return None
+    top, git = found
+    below = real.relative_to(top)
+    common = Path(os.path.realpath(git / _first_line_of(git / "commondir")))
+    tops = {top, common.parent if common.name == ".git" else top}
+    beside = [Path(f"{each}{WORKTREES}") for each in tops]
+    for kept in common.glob("worktrees/*"):
+        tops.add(Path(os.path.realpath(kept / _first_line_of(kept / "gitdir"))).parent)
+    places = {each / below for each in tops}
+
+    def belongs(other: Path) -> bool:
+        try:
+            there = Path(os.path.realpath(other))
+        except ValueError:  # no path at all
+            return False
+        inner = (there.relative_to(each) for each in beside if there.is_relative_to(each))
+        return there in places or any(each != Path() and each.parts[1:] == below.parts for each in inner)
+
+    return belongs
+
+
+def _repository(folder: Path) -> tuple[Path, Path] | None:
+    """The top of the worktree that contains the folder, and where git keeps what belongs to it alone."""
     for place in (folder, *folder.parents):
         git = place / ".git"
         written = _first_line_of(git)
         if written.startswith(_ELSEWHERE):  # a worktree or a submodule
             git = place / written.removeprefix(_ELSEWHERE).strip()
-        head = _first_line_of(git / "HEAD")
-        if head:
-            return head.removeprefix(_BRANCH) if head.startswith(_BRANCH) else head[:SHORT_COMMIT]
-    return ""
+        if _first_line_of(git / "HEAD"):
+            return place, git
+    return None
 
 
 def _first_line_of(path: Path) -> str:

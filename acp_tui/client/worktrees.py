@@ -26,7 +26,7 @@ from acp_tui.client.changes.model import ChangedMeanwhile, ChangesError, FileSta
 from acp_tui.client.changes.tree import Tree, make_parents, swap
 from acp_tui.client.errors import ClientError
 from acp_tui.client.private_files import create_private, encoded, locked, replace_file
-from acp_tui.client.safe_git import GitFailed, ask_git
+from acp_tui.client.safe_git import WORKTREES, GitFailed, ask_git
 from acp_tui.client.settings.location import state_folder
 from acp_tui.values import dataclass
 
@@ -224,7 +224,7 @@ async def _commit(top: Path, ref: str) -> str:
 
 async def _add(top: Path, prefix: str, base: str, wanted: str) -> Worktree:
     """Register a worktree without files, with the first free name."""
-    beside = top.parent / f"{top.name}.worktrees"
+    beside = top.parent / f"{top.name}{WORKTREES}"
     beside.mkdir(exist_ok=True)
     found = beside.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():

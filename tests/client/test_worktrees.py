@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from acp_tui.client.safe_git import in_same_project
 from acp_tui.client.worktrees import (
     Worktree,
     WorktreeFailed,
@@ -62,6 +63,26 @@ class Repository:
 @pytest.fixture
 def repository(tmp_path: Path) -> Repository:
     return Repository(tmp_path / "project")
+
+
+async def test_the_same_folder_in_all_worktrees_of_a_repository_is_one_project(
+    repository: Repository, tmp_path: Path
+) -> None:
+    kept, gone = [await add_worktree(repository.root / "src", name) for name in ("kept", "gone")]
+    await remove_worktree(gone)
+    repository.git("worktree", "add", "-q", "-b", "own", str(tmp_path / "by hand"))
+    Repository(tmp_path / "other")
+    (tmp_path / "link").symlink_to(repository.root)
+    same = [repository.root, Path(kept.root), Path(gone.root), tmp_path / "by hand", tmp_path / "link"]
+    others = [tmp_path, tmp_path / "other", tmp_path / "project.worktrees", Path("/a\x00b")]
+    for folder in set(same) - {Path(gone.root)}:
+        belongs, inner = in_same_project(folder), in_same_project(folder / "src")
+        assert belongs is not None
+        assert inner is not None
+        assert [belongs(each) for each in (*same, *others)] == [True] * 5 + [False] * 4
+        assert [inner(each / "src") for each in (*same, *others)] == [True] * 5 + [False] * 4
+        assert not any(inner(each) for each in same)
+    assert in_same_project(tmp_path) is None
 
 
 async def test_a_worktree_has_the_files_of_the_last_commit_on_a_branch_of_its_own(

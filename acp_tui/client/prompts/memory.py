@@ -9,6 +9,7 @@ import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import asdict, field
 from hashlib import sha256
 from io import FileIO
 from pathlib import Path
@@ -18,6 +19,7 @@ from anyio import Lock, to_thread
 
 from acp_tui.client.private_files import encoded, locked, make_private, open_private, replace_file
 from acp_tui.client.prompts.history import HistoryFile, PastPrompt, PromptHistory
+from acp_tui.values import dataclass
 
 MAX_DRAFTS: Final = 100
 MAX_DRAFT_BYTES: Final = 1 << 20
@@ -26,10 +28,13 @@ MAX_DRAFTS_BYTES: Final = 8 << 20
 MAX_PID: Final = 1 << 31
 
 
-class DraftKey(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class DraftKey:
     folder: str
     session: str
     """The session's ID; "" while there is no session."""
+    agent: str = field(default="", compare=False)
+    """Whom it's for; "" if unknown. Untrusted."""
 
 
 class SavedDraft(NamedTuple):
@@ -102,9 +107,10 @@ def _drafts(content: Any) -> Iterator[tuple[DraftKey, SavedDraft]]:
     for record in records if isinstance(records, list) else ():
         if isinstance(record, dict):
             folder, session, text, pid = (record.get(name) for name in ("folder", "session", "text", "pid"))
+            agent = record.get("agent")
             if isinstance(folder, str) and isinstance(session, str) and isinstance(text, str):
                 yield (
-                    DraftKey(folder, session),
+                    DraftKey(folder, session, agent if isinstance(agent, str) else ""),
                     SavedDraft(text, pid if isinstance(pid, int) and 0 < pid < MAX_PID else 0),
                 )
 
@@ -114,7 +120,7 @@ def _content(drafts: dict[DraftKey, SavedDraft]) -> bytes:
     room = MAX_DRAFTS_BYTES
     kept: list[bytes] = []
     for place, (text, pid) in reversed(drafts.items()):
-        record = encoded({**place._asdict(), "text": text, "pid": pid})
+        record = encoded({**asdict(place), "text": text, "pid": pid})
         if text and len(record) <= MAX_DRAFT_BYTES and len(record) <= room and len(kept) < MAX_DRAFTS:
             room -= len(record)
             kept.append(record)
@@ -215,6 +221,8 @@ class PromptMemory:
         """The version of the history file when it was read."""
         self._has_drafts = False
         self._offered: set[str] = set()
+        self.offered_for = ""
+        """The agent that the last offered draft was written for; "" if unknown."""
         self._lock = Lock()
         self._has_failed = False
 
@@ -242,6 +250,7 @@ class PromptMemory:
         left = None if place.folder in self._offered else self.drafts.left_in(place.folder)
         self._offered.add(place.folder)
         if left is not None:
+            self.offered_for = left.agent
             self.drafts.move(left, place)
         return self.drafts.text(place)
 

@@ -613,13 +613,23 @@ class Agent:
             raise
 
     async def open_session(
-        self, session_id: SessionId, cwd: Path, attend: Attend | None = None, **added: Unpack[Added]
+        self,
+        session_id: SessionId,
+        cwd: Path,
+        attend: Attend | None = None,
+        *,
+        earlier: Session | None = None,
+        **added: Unpack[Added],
     ) -> Session:
-        """Load a session if the agent can, otherwise resume it (R-SESS-10). Raises Unsupported if it can do neither."""
+        """Load a session if the agent can, otherwise resume it below the history of `earlier` (R-SESS-10).
+
+        Raises Unsupported if it can do neither.
+        """
         can_open = self.capabilities.load_session or self.capabilities.resume_session
         self._require(can_open, "opening old sessions (loadSession, sessionCapabilities.resume)")
-        open_it = self.load_session if self.capabilities.load_session else self.resume_session
-        return await open_it(session_id, cwd, attend, **added)
+        if self.capabilities.load_session:
+            return await self.load_session(session_id, cwd, attend, **added)
+        return await self.resume_session(session_id, cwd, attend, earlier=earlier, **added)
 
     def _session(
         self,

@@ -23,7 +23,7 @@ from acp_tui.client.sessions.allowances import UnaskedKind
 from acp_tui.client.sessions.consent import policy_of
 from acp_tui.client.sessions.hub import SessionHub
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.sessions.session_history import recorded_conversation, recorded_mode
+from acp_tui.client.sessions.session_history import recorded_conversation, recorded_mode, recorded_session
 from acp_tui.client.settings import mcp, trust
 from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.settings import RecordingSettings, Settings
@@ -45,6 +45,7 @@ LogIn: TypeAlias = Callable[[errors.AuthenticationRequired], Awaitable[bool]]
 """Lets the user log in, and returns whether to try again."""
 Options: TypeAlias = Sequence[tuple[str, str]]
 """What to choose in a session: options by category or ID, and their values."""
+NOT_TOLD: Final = "The agent continues this session, but doesn't tell what was said in it."
 PAUSES_S: Final = (0.2, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
 """Pauses between attempts to reconnect. The last one repeats."""
 
@@ -259,7 +260,9 @@ class SessionDriver:
         known = self.agent.sessions.get(session_id)
         if known is not None:
             return known
-        mode = mode or await to_thread.run_sync(recorded_mode, session_id, self.agent.command)
+        command, is_told = self.agent.command, self.agent.capabilities.load_session
+        mode = mode or await to_thread.run_sync(recorded_mode, session_id, command)
+        earlier = None if is_told else await to_thread.run_sync(recorded_session, session_id, command)
         early: list[Session] = []
 
         with ExitStack() as opening:
@@ -274,10 +277,14 @@ class SessionDriver:
                 opening.callback(session.subscribe(look))
 
             session = await self._opened(
-                lambda agent, **added: agent.open_session(session_id, cwd, attend, **added), mode, chosen
+                lambda agent, **added: agent.open_session(session_id, cwd, attend, earlier=earlier, **added),
+                mode,
+                chosen,
             )
-        if not early:
-            await show_as_recorded(session, self.agent.command)
+        if not early and is_told:
+            await show_as_recorded(session, command)
+        elif session.conversation.is_blank and not is_told:
+            session.apply(ClientRemark(NOT_TOLD))
         return session
 
     async def go_on(

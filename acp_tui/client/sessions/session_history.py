@@ -19,6 +19,7 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.settings import NO_SANDBOX, RecordingSettings
 from acp_tui.client.transcript.digest import digest_of
 from acp_tui.client.transcript.index import RecordedSession, SessionIndex
+from acp_tui.client.transcript.index_tables import Folder
 from acp_tui.client.transcript.lines import RecordingUnreadable, open_recording
 from acp_tui.client.transcript.recording_plan import recording_store
 from acp_tui.client.transcript.replayed_sessions import ReplayedSessions
@@ -106,6 +107,8 @@ class PastSession:
     """What its agent says of it, in a word or two."""
     agent_title: str = ""
     """What its agent says it is; "" if the user has a name for it."""
+    branch: str = ""
+    """Of the worktree of the user's repository that it worked in, if that is another one."""
 
     @property
     def agents(self) -> tuple[str, ...]:
@@ -154,8 +157,8 @@ class PastSession:
         return ""
 
 
-def recorded_sessions(index: SessionIndex, cwd: Path | None, words: str = "") -> list[PastSession]:
-    """Sessions of one folder or of all, last used first; with `words`, those containing them. Raises ClientError."""
+def recorded_sessions(index: SessionIndex, cwd: Folder, words: str = "") -> list[PastSession]:
+    """Sessions of some folders or of all, last used first; with `words`, those containing them. Raises ClientError."""
     try:
         found = index.search(words, cwd) if words else index.recent(cwd)
     except OSError as error:
@@ -237,12 +240,18 @@ def recorded_mode(session_id: SessionId, command: AgentCommand) -> SelectOption 
 
 def recorded_conversation(session_id: SessionId, command: AgentCommand) -> Conversation | None:
     """What was recorded of an agent's session; None for nothing, or if that takes long to read. Blocks."""
+    return _recorded(session_id, command, lambda index, found: index.reread(found) if _is_short(index, found) else None)
 
-    def read(index: SessionIndex, found: RecordedSession) -> Conversation | None:
-        is_short = sum(path.stat().st_size for path in index.origins(found)) <= MAX_READ_BYTES
-        return index.reread(found) if is_short else None
 
-    return _recorded(session_id, command, read)
+def recorded_session(session_id: SessionId, command: AgentCommand) -> SessionFromRecording | None:
+    """The same as a session that another one continues."""
+    return _recorded(
+        session_id, command, lambda index, found: reread(index, found) if _is_short(index, found) else None
+    )
+
+
+def _is_short(index: SessionIndex, recorded: RecordedSession) -> bool:
+    return sum(path.stat().st_size for path in index.origins(recorded)) <= MAX_READ_BYTES
 
 
 def _recorded(

@@ -22,6 +22,7 @@ from acp_tui.client.private_files import close_to_others, make_private, open_pri
 from acp_tui.client.transcript import index_tables
 from acp_tui.client.transcript.digest import Digest, SessionPart, digest_of
 from acp_tui.client.transcript.events import Closed, Event, Frame, Header, OwnAction
+from acp_tui.client.transcript.index_tables import Folder
 from acp_tui.client.transcript.lines import (
     BadLine,
     Recording,
@@ -84,11 +85,11 @@ class SessionIndex:
     def __init__(self, store: RecordingStore) -> None:
         self._store = store
 
-    def recent(self, cwd: Path | None = None) -> list[RecordedSession]:
-        """The sessions of all folders or of one. Raises IndexFailed, like all methods."""
+    def recent(self, cwd: Folder = None) -> list[RecordedSession]:
+        """The sessions of all folders or of some. Raises IndexFailed, like all methods."""
         return self._read(lambda db: self._sessions(db, index_tables.newest(db, cwd)))
 
-    def search(self, words: str, cwd: Path | None = None) -> list[RecordedSession]:
+    def search(self, words: str, cwd: Folder = None) -> list[RecordedSession]:
         """Sessions that contain all the words in the title, a prompt, or a reply. Matches in the title come first.
 
         If there are none, those whose title contains the letters of `words` in this order.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 from acp_tui.client.secrets.masking import MASK
 from acp_tui.client.transcript.digest import SessionPart
@@ -14,6 +14,8 @@ from acp_tui.client.transcript.events import Header
 
 T = TypeVar("T")
 
+Folder: TypeAlias = Path | Callable[[Path], bool] | None
+"""A folder, or what tells whether a folder counts; None for all."""
 SCHEMA: Final = 4
 
 # A search reads all words: 0.01 s for 5,000 sessions of 2 KB, 0.1 s if they have 35 KB. An index of trigrams finds rare
@@ -127,14 +129,14 @@ def drop(db: sqlite3.Connection, recording: str) -> None:
     db.execute("DELETE FROM recordings WHERE name = ?", (recording,))
 
 
-def newest(db: sqlite3.Connection, cwd: Path | None) -> list[str]:
-    where, values = _in(cwd)
+def newest(db: sqlite3.Connection, folder: Folder) -> list[str]:
+    where, values = _in(db, folder)
     query = f"SELECT origin FROM parts WHERE {where} GROUP BY origin ORDER BY MAX(last_at) DESC"
     return [row[0] for row in db.execute(query, values)]
 
 
-def with_words(db: sqlite3.Connection, wanted: Sequence[str], cwd: Path | None) -> list[str]:
-    where, values = _in(cwd)
+def with_words(db: sqlite3.Connection, wanted: Sequence[str], folder: Folder) -> list[str]:
+    where, values = _in(db, folder)
     has = " AND ".join(["words.text LIKE ?"] * len(wanted))
     query = (
         f"SELECT origin FROM words JOIN parts ON parts.id = words.part WHERE {has} AND {where}"
@@ -154,5 +156,10 @@ def beginning_with(db: sqlite3.Connection, prefix: str) -> list[str]:
     return [row[0] for row in db.execute(query, (len(prefix), prefix))]
 
 
-def _in(cwd: Path | None) -> tuple[str, tuple[str, ...]]:
-    return ("1", ()) if cwd is None else ("cwd = ?", (_storable(str(cwd)),))
+def _in(db: sqlite3.Connection, folder: Folder) -> tuple[str, Sequence[str]]:
+    if folder is None:
+        return "1", ()
+    if isinstance(folder, Path):
+        return "cwd = ?", [_storable(str(folder))]
+    folders = [row[0] for row in db.execute("SELECT DISTINCT cwd FROM parts") if folder(Path(row[0]))]
+    return f"cwd IN ({','.join('?' * len(folders))})", folders

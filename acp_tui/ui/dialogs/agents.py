@@ -271,7 +271,7 @@ class AgentsScreen(Dialog[ListedAgent | None]):
     @property
     def _keys(self) -> str:
         start = "{list_choose} starts" if self._list.is_narrowed else "{list_choose} or 1-9 start"
-        return f"{start} · {{agents_update}} fetch the registry · {{agents_copy}} copy · {{dialog_close}} close"
+        return f"{start} · {{reload}} fetch the registry · {{agents_copy}} copy · {{dialog_close}} close"
 
     def on_filtered_list_moved(self) -> None:
         """Update the keys shown: in a search, digits are part of it."""
@@ -291,5 +291,5 @@ def _said_of(catalogue: Catalogue, keymap: Keymap) -> Content:
 
 def _age(catalogue: Catalogue, keymap: Keymap) -> str:
     if catalogue.fetched_at is None:
-        return keymap.hint("Press {agents_update} to fetch the agent registry")
+        return keymap.hint("Press {reload} to fetch the agent registry")
     return f"Includes the agent registry of {datetime.fromtimestamp(catalogue.fetched_at):%Y-%m-%d %H:%M}"

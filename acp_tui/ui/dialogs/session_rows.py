@@ -95,6 +95,7 @@ def row_of(past: PastSession, way: OpenMode = OpenMode.AGENT, why: str = "") -> 
         past.shown_agent,
         past.cwd,
         past.last_at,
+        past.branch,
         state=way.value or past.doing,
         why=why,
         is_pinned=past.is_pinned,

@@ -232,13 +232,8 @@ class SessionList(FilteredList):
             self._about.update(Content("\n").join([shown_line(line), shown_line(self.row.description)]))
 
 
-KEYS: Final = (
-    "{list_choose} open · {begin_session} new · {sessions_close} close tab"
-    " · {sessions_rename} rename · {sessions_pin} pin · {sessions_archive} archive · {sessions_delete} delete"
-    " · {sessions_up} {sessions_down} move tab"
-)
-HERE: Final = "this folder"
-EVERYWHERE: Final = "all folders"
+HERE: Final = "this project"
+EVERYWHERE: Final = "all projects"
 MARK_CELLS: Final = 2
 NOWHERE: Final = Content()
 MOST_LINES: Final = 40
@@ -301,6 +296,8 @@ class SessionsDialog(Dialog[Act | None]):
         """The words to search for in the conversations."""
         self._lines: dict[str, str] = {}
         self._list = SessionList(self._draw(in_order(source.in_tabs())), empty="Loading …")
+        self._notice: tuple[str, Content] | None = None
+        """What was said of the row with this key."""
         self._asking: SessionPanel | None = None
         """Whose request the card shows."""
         self._card = QuestionBelow(self, clock=source.clock)
@@ -390,15 +387,17 @@ class SessionsDialog(Dialog[Act | None]):
         self._listing = SessionListing(self._source, is_everywhere=self._is_everywhere)
         self._recorded = self._found = ()
         self._loading = None
-        self._frame.show_keys(self._keys)
         self._begin()
         self._show()
         self._look_for(self._list.words)
 
     @property
     def _keys(self) -> str:
-        other = HERE if self._is_everywhere else EVERYWHERE
-        return f"{KEYS} · {{sessions_folders}} {other} · {{dialog_close}} close"
+        """Those that fit the row at the cursor; the help has all."""
+        other, row = HERE if self._is_everywhere else EVERYWHERE, self._row
+        fits = "{sessions_close} close tab · " if row is not None and row.is_tab else ""
+        fits = "{sessions_delete} delete · " if row is not None and row.group == EARLIER else fits
+        return f"{{list_choose}} open · {fits}{{sessions_folders}} {other} · {{help}} more · {{dialog_close}} close"
 
     # What is shown
 
@@ -447,6 +446,11 @@ class SessionsDialog(Dialog[Act | None]):
         return "No sessions yet"
 
     def _say_how_it_stands(self) -> None:
+        """Show what was said of the row at the cursor, otherwise what is listed so far."""
+        if self._notice is not None and self._notice[0] == self._key:
+            self._said.update(self._notice[1])
+            return
+        self._notice = None
         troubles = [shown(_told(error), "$text-error") for error in self._troubles.values()]
         self._said.update(Content("\n").join([*troubles, Content(self._summary())]))
 
@@ -456,7 +460,7 @@ class SessionsDialog(Dialog[Act | None]):
         if self._waiting:
             return "Loading …"
         if self._troubles:
-            return keys_in_force(self).hint("{sessions_reload}: load again")
+            return keys_in_force(self).hint("{reload}: load again")
         if self._listing.is_at_end:
             return found
         return f"{found} so far · ↓ at the end loads more"
@@ -521,7 +525,9 @@ class SessionsDialog(Dialog[Act | None]):
     # The question of the session at the cursor
 
     def on_filtered_list_moved(self) -> None:
-        """Show what its agent asks, and the line that matches the search."""
+        """Show its keys, what its agent asks, and the line that matches the search."""
+        self._frame.show_keys(self._keys)
+        self._say_how_it_stands()
         self._show_question()
         self._show_line()
 
@@ -583,8 +589,12 @@ class SessionsDialog(Dialog[Act | None]):
     # The user's actions
 
     @property
+    def _key(self) -> str:
+        return self._list.row.value if self._list.row is not None else ""
+
+    @property
     def _row(self) -> SessionRow | None:
-        return self._rows.get(self._list.row.value) if self._list.row is not None else None
+        return self._rows.get(self._key)
 
     @property
     def _session(self) -> PastSession | None:
@@ -673,7 +683,9 @@ class SessionsDialog(Dialog[Act | None]):
             self._show()
 
     def _say(self, what: Content) -> None:
-        self._said.update(what)
+        """Say it until the cursor is on another row."""
+        self._notice = (self._key, what)
+        self._say_how_it_stands()
 
 
 def _with_past(row: SessionRow, found: PastSession) -> SessionRow:

@@ -281,8 +281,13 @@ class Recall:
         memory: PromptMemory,
         cwd: Path,
         queued: Callable[[], Sequence[Prompt]],
+        agent: Callable[[], str] = str,
     ) -> None:
-        """`cwd` is the folder of the session that will start; `queued` returns what waits to be sent."""
+        """`cwd` is the folder of the session that will start; `queued` returns what waits to be sent.
+
+        `agent` returns the agent's title.
+        """
+        self._agent = agent
         self._queued = queued
         self._screen = screen
         self._prompt = prompt
@@ -308,7 +313,7 @@ class Recall:
         left = self._memory.offer(self._place) if is_new() and not self._prompt.text else ""
         if left:
             self._bring_back(left)
-            self._tell_back()
+            self._tell_back(make_visible_line(self._memory.offered_for))
         self._prompt.key_helpers.append(self)
         self.draft_changed()
 
@@ -317,7 +322,7 @@ class Recall:
 
         A new session, and one that continues the conversation of the last one, take over the text being written.
         """
-        place = DraftKey(str(session.cwd), str(session.session_id))
+        place = DraftKey(str(session.cwd), str(session.session_id), self._agent())
         before_it, self._session = self._session, session
         goes_on = before_it is not None and before_it.conversation is session.conversation
         is_new = session.conversation.is_blank or goes_on
@@ -341,11 +346,12 @@ class Recall:
         if kept and kept != self._prompt.draft:
             self._prompt.put_before(kept)
 
-    def _tell_back(self) -> None:
-        """Tell the user, once, that the text in the prompt is from last time."""
+    def _tell_back(self, agent: str = "") -> None:
+        """Tell the user, once, that the text in the prompt is from last time, and for whom it was, if that is known."""
         if not self._has_told_back:
             self._has_told_back = True
-            self._screen.notify(keys_in_force(self._screen).hint(DRAFT_IS_BACK), markup=False)
+            told = keys_in_force(self._screen).hint(DRAFT_IS_BACK)
+            self._screen.notify(told.replace("from last time", f"for {agent}") if agent else told, markup=False)
 
     def sent(self, text: str, agent: str) -> None:
         self._walk = None

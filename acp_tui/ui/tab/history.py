@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -20,7 +20,7 @@ from acp_tui.client.agents.catalogue import KNOWN_AGENTS, recorded_agent
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import ClientError
 from acp_tui.client.hosting.finding import HostedSession, hosted_sessions
-from acp_tui.client.safe_git import branch_of
+from acp_tui.client.safe_git import branch_of, in_same_project
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.marks import Mark, SessionMarks
 from acp_tui.client.sessions.session_history import (
@@ -213,8 +213,9 @@ class HistoryController:
         return [(agent.command, await _in_memory(agent)) for agent in agents if agent is not None]
 
     async def recorded(self, words: str, is_everywhere: bool) -> Sequence[PastSession]:
-        cwd = None if is_everywhere else self._tab.cwd
-        return await self._in_thread(partial(recorded_sessions, self._index, cwd, words))
+        if is_everywhere:
+            return await self._in_thread(partial(recorded_sessions, self._index, None, words))
+        return await self._in_thread(partial(_recorded_in_project, self._index, self._tab.cwd, words))
 
     async def line_with(self, session: PastSession, words: str) -> str:
         assert session.recorded is not None
@@ -334,7 +335,8 @@ class HistoryController:
         if link is None and session.recorded is None:
             return
         opening, here = Reopening(session, self._index), self._tab.session
-        if link is not None and link is self._tab.link and here is not None and here.conversation.is_blank:
+        is_here = link is self._tab.link and not session.branch  # another worktree has a tab of its own
+        if is_here and here is not None and here.conversation.is_blank:
             await self._tab.show(await opening(self._tab.sessions))
         else:
             await self._tab.app.open_tab(link or AgentLink(None), session.cwd, opening)
@@ -354,6 +356,13 @@ class HistoryController:
         elif not command.is_listed:  # what runs in that folder has to be agreed to
             command = replace(command, recorded_in=session.cwd)
         return self._tab.app.link_to(replace(command, sandbox=sandbox or command.sandbox), session.cwd)
+
+
+def _recorded_in_project(index: SessionIndex, cwd: Path, words: str) -> Sequence[PastSession]:
+    """The sessions of the folder and, with their branch, of its repository's other worktrees. Blocks."""
+    branch = cache(branch_of)
+    past = recorded_sessions(index, in_same_project(cwd) or cwd, words)
+    return [replace(one, branch=branch(one.cwd)) if one.has_folder and one.cwd != cwd else one for one in past]
 
 
 def _past_in(tab: Tab) -> PastSession | None:

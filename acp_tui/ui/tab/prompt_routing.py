@@ -89,7 +89,10 @@ class PromptController:
         self._prompt.editing_mode = vim.VimKeys(self._prompt)
         await self._completion.read_templates()
         memory = self._tab.app.prompt_memory
-        await self._begin_to_recall(recall.Recall(self._tab.screen, self._prompt, memory, self._tab.cwd, self._queued))
+        screen, cwd = self._tab.screen, self._tab.cwd
+        await self._begin_to_recall(
+            recall.Recall(screen, self._prompt, memory, cwd, self._queued, lambda: self._tab.agent_title)
+        )
 
     async def _begin_to_recall(self, recall: Recall) -> None:
         """Load earlier prompts, and offer the saved draft."""

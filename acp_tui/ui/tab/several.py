@@ -45,6 +45,8 @@ MAX_SAID: Final = 40
 """Characters of what a bare command says it is, in the name of a worktree."""
 RUNNING: Final = "running"
 NO_CHANGES: Final = "no changes"
+REVIEWING: Final = "{list_choose} review the changes · {comparison_choose} choose this one · {dialog_close} close"
+GOING: Final = REVIEWING.replace("review the changes", "go there")
 
 
 class CountedRows(NumberedRows):
@@ -149,8 +151,11 @@ class Compared(NamedTuple):
         )
 
 
-class CompareDialog(Dialog[Compared | None]):
-    """Shows what changed in each worktree, and how a command ends there. Returns the one that the user chose."""
+class CompareDialog(Dialog["Compared | Tab | None"]):
+    """Shows what changed in each worktree, and how a command ends there.
+
+    Returns the one that the user chose, or the tab to go to.
+    """
 
     PLACE: Final = "comparison"
     BINDINGS = bindings_of(place=PLACE)
@@ -169,8 +174,8 @@ class CompareDialog(Dialog[Compared | None]):
     def compose(self) -> ComposeResult:
         where = from_home(Path(self._compared[0].worktree.origin))
         title = f"Worktrees of {where}" + f" · {self._line}" * bool(self._line)
-        keys = "{list_choose} review the changes · {comparison_choose} choose this one · {dialog_close} close"
-        yield Frame(shown_line(title), keys, self._list)
+        self._frame = Frame(shown_line(title), REVIEWING, self._list)
+        yield self._frame
 
     def on_mount(self) -> None:
         self._listeners.append(self._note_state)
@@ -201,9 +206,16 @@ class CompareDialog(Dialog[Compared | None]):
             self._ends[one] = await one.tab.writing.run_to_end(session, self._line)
             self.on_folder_changes_changed()
 
+    def on_filtered_list_moved(self) -> None:
+        is_ready = self._list.row is None or self._list.row.value.has_finished
+        self._frame.show_keys(REVIEWING if is_ready else GOING)
+
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
+        """Show the changes of an agent that has finished; otherwise go where it works, asks, or failed."""
         tab = message.row.value.tab
-        if tab.changes is not None and tab.changes.is_listed_or_say():
+        if not message.row.value.has_finished:
+            self.dismiss(tab)
+        elif tab.changes is not None and tab.changes.is_listed_or_say():
             self.app.push_screen(ChangesScreen(tab.changes, tab.prompt))
 
     def action_choose(self) -> None:
@@ -285,12 +297,14 @@ class SeveralController:
             tab.say("No tab works in a worktree of this repository. /several PROMPT starts some.")
             return
         chosen = await tab.ask(CompareDialog(compared, tab.app.tabs.listeners, line))
-        if chosen is not None:
+        if isinstance(chosen, Compared):
             others = [one.tab for one in compared if one is not chosen]
             chosen.tab.actions.worktrees.judged = "the one you chose"
             for other in others:
                 other.actions.worktrees.judged = "not chosen"
             tab.app.run_worker(_close((chosen.tab, *others), tab))  # whichever of the tabs is closed
+        elif chosen is not None and chosen in tab.app.tabs:
+            await tab.app.tabs.go_to(chosen)
 
 
 def _in_worktrees(tabs: Iterable[Tab]) -> list[Compared]:

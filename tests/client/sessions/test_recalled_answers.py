@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from acp_tui.client.sessions.driver import NOT_TOLD
 from acp_tui.client.sessions.session import Session
-from acp_tui.conversation.facts import RequestKey
+from acp_tui.conversation.facts import RequestKey, SessionId
+from acp_tui.conversation.updates import ClientRemark
 from support.agents import REPLY
 from support.driving import driving
 from support.folding import texts
@@ -40,6 +42,38 @@ async def test_what_the_user_allowed_and_ran_is_there_each_time_it_is_opened_aga
             session = await driver.open(left.session_id, tmp_path, lambda _: None)
         assert texts(session.conversation) == [*texts(left.conversation)]
         assert session.conversation.tool_call("call").decisions == left.conversation.tool_call("call").decisions != ()
+
+
+RESUMES = """
+handshake(agentCapabilities={"sessionCapabilities": {"resume": {}}})
+request = read()
+answer(request, **({} if request["method"] == "session/resume" else {"sessionId": "s1"}))
+while True:
+    prompt = expect("session/prompt")
+    say("Done.")
+    end(prompt)
+"""
+
+
+async def test_what_an_agent_does_not_tell_of_a_resumed_session_is_shown_as_recorded(tmp_path: Path) -> None:
+    async with driving(RESUMES, tmp_path) as driver:
+        session = await driver.begin()
+        await session.send_prompt(REPLY)
+        await session.commands.run_to_end("echo mine")
+    for turns in (1, 2):
+        async with driving(RESUMES, tmp_path) as driver:
+            session = await driver.open(session.session_id, tmp_path, lambda _: None)
+            said = [what for what in texts(session.conversation) if what[0] in ("user", "agent", "OwnCommand")]
+            assert said[:3] == [("user", "go"), ("agent", "Done."), ("OwnCommand", "")]
+            assert said[3:] == [("user", "go"), ("agent", "Done.")] * (turns - 1)
+            assert session.conversation.is_connected
+            await session.send_prompt(REPLY)
+
+
+async def test_what_a_resumed_session_neither_tells_nor_has_recorded_is_missed_aloud(tmp_path: Path) -> None:
+    async with driving(RESUMES, tmp_path) as driver:
+        session = await driver.open(SessionId("elsewhere"), tmp_path, lambda _: None)
+    assert ClientRemark(NOT_TOLD) in list(session.conversation.entries)
 
 
 def allow(session: Session) -> None:

@@ -45,7 +45,7 @@ async def test_nothing_has_changed_at_first(root: Path) -> None:
     async with open_changes(root) as page:
         assert page.desk.summary() == ""
         await page.open_list()
-        assert "u undo · g refresh · Esc back" in page.words
+        assert "u undo · F5 refresh · Esc back" in page.words
         assert "revert" not in page.words
         await page.until_shown("Nothing has changed since 14:03.")
 
@@ -308,7 +308,7 @@ async def test_a_rescan_finds_what_changed(root: Path) -> None:
     async with open_changes(root) as page:
         await page.open_list()
         write(root, {"a.py": b"x\n"})
-        await page.press_until("Read all files.", "g")
+        await page.press_until("Read all files.", "f5")
         assert "M a.py" in page.words
 
 

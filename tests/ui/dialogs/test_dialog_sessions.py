@@ -102,7 +102,7 @@ async def chosen(page: DialogPage, pages: Pages) -> str:
 ONE = [listed("s1", "Mend the parser"), listed("s2"), listed("s3", "Write tests")]
 
 
-async def loaded(page: DialogPage, words: str = "in this folder") -> None:
+async def loaded(page: DialogPage, words: str = "in this project") -> None:
     await page.until(lambda: words in page.words)
     await page.settled()
 
@@ -122,19 +122,27 @@ async def test_the_first_page_is_loaded_at_once_and_enter_opens() -> None:
 async def test_a_listed_session_in_a_tab_is_that_tabs_row() -> None:
     pages = Pages((ONE, None), current="s2")
     async with open_dialog(SessionsDialog(pages)) as page:
-        await loaded(page, "2 earlier in this folder")
+        await loaded(page, "2 earlier in this project")
         assert page.words.split().count("s2") == 1, "below the list"
         assert page.words.index("Open") < page.words.index("◉ On the screen") < page.words.index("Earlier")
         await page.press("enter")
         assert await chosen(page, pages) == "s2"
 
 
+async def test_the_keys_are_those_of_the_row_and_the_help_has_the_rest() -> None:
+    async with open_dialog(SessionsDialog(Pages((ONE, None), current="s2"))) as page:
+        await loaded(page, "2 earlier in this project")
+        assert "Enter open · Alt+W close tab · Ctrl+F all projects · F1 more · Esc close" in page.words
+        await page.press("down")
+        assert "Enter open · Ctrl+D delete · Ctrl+F all projects · F1 more · Esc close" in page.words
+
+
 async def test_going_on_at_the_end_loads_more_with_the_agents_cursor() -> None:
     pages = Pages((ONE, "c/1="), ([listed("s4", "The fourth")], None))
     async with open_dialog(SessionsDialog(pages)) as page:
-        await loaded(page, "3 earlier in this folder so far")
+        await loaded(page, "3 earlier in this project so far")
         await page.press("down", "down", "down")
-        await loaded(page, "4 earlier in this folder")
+        await loaded(page, "4 earlier in this project")
         await page.press("down", "down", "down")
         assert pages.cursors == [None, "c/1="]
         assert "The fourth" in page.words
@@ -150,16 +158,16 @@ async def test_an_empty_page_with_a_cursor_is_not_the_end() -> None:
 async def test_an_agent_that_sends_only_empty_pages_is_not_asked_for_ever() -> None:
     pages = Pages(*[([], "again")] * (EMPTY_PAGES_IN_A_ROW + 5))
     async with open_dialog(SessionsDialog(pages)) as page:
-        await loaded(page, "None earlier in this folder so far")
+        await loaded(page, "None earlier in this project so far")
         assert len(pages.cursors) == EMPTY_PAGES_IN_A_ROW
 
 
 async def test_a_refused_cursor_leads_back_to_the_first_page_once() -> None:
     pages = Pages((ONE, "old"), BAD_CURSOR, ([listed("new")], "older"), BAD_CURSOR)
     async with open_dialog(SessionsDialog(pages)) as page:
-        await loaded(page, "3 earlier in this folder so far")
+        await loaded(page, "3 earlier in this project so far")
         await page.press("ctrl+end", "down")
-        await loaded(page, "1 earlier in this folder so far")
+        await loaded(page, "1 earlier in this project so far")
         assert pages.cursors == [None, "old", None]
         await page.press("down")
         await loaded(page, "invalid cursor")
@@ -170,15 +178,15 @@ async def test_ctrl_f_switches_to_the_sessions_of_all_folders_and_back() -> None
     elsewhere = listed("s9", "Another project", Path("/elsewhere"))
     pages = Pages((ONE, "more"), ([elsewhere], "c"), ([*ONE, elsewhere], None), (ONE, None))
     async with open_dialog(SessionsDialog(pages, here=Path("/project"))) as page:
-        await loaded(page, "3 earlier in this folder so far")
+        await loaded(page, "3 earlier in this project so far")
         await page.press("ctrl+f")
-        await loaded(page, "1 earlier in all folders so far")
+        await loaded(page, "1 earlier in all projects so far")
         assert "Mend the parser" not in page.words
         assert "/elsewhere" in page.words
         await page.press("down")
-        await loaded(page, "4 earlier in all folders")
+        await loaded(page, "4 earlier in all projects")
         await page.press("ctrl+f")
-        await loaded(page, "3 earlier in this folder")
+        await loaded(page, "3 earlier in this project")
         assert pages.cursors == [None, None, "c", None]
         assert pages.everywhere == [False, True, True, False]
 
@@ -192,17 +200,17 @@ async def test_the_folders_can_be_switched_while_an_agent_keeps_the_list_to_itse
 
     async with open_dialog(SessionsDialog(Slow(([listed("s4")], "more"), (ONE, None)))) as page:
         await page.press("ctrl+f")
-        await loaded(page, "1 earlier in all folders so far")
+        await loaded(page, "1 earlier in all projects so far")
         await page.press("down")
-        await loaded(page, "4 earlier in all folders")
+        await loaded(page, "4 earlier in all projects")
 
 
 async def test_without_a_session_in_this_folder_the_others_are_pointed_to() -> None:
     async with open_dialog(SessionsDialog(Pages(([], None), ([], None)))) as page:
         await loaded(page, "No sessions yet")
-        assert "None earlier in this folder" in page.words
+        assert "None earlier in this project" in page.words
         await page.press("ctrl+f")
-        await loaded(page, "None earlier in all folders")
+        await loaded(page, "None earlier in all projects")
 
 
 async def test_an_error_stands_in_its_place_and_f5_loads_again() -> None:
@@ -305,7 +313,7 @@ async def test_recorded_sessions_stand_among_the_agents_with_agent_prompts_and_w
     pages = Pages((ONE, None), recordings=[recorded("r1", "From elsewhere"), recorded("s1", "Mine", agent="agent")])
     pages.ways["r1"] = (OpenMode.RECORDING, "its folder is gone")
     async with open_dialog(SessionsDialog(pages, here=PROJECT)) as page:
-        await loaded(page, "4 earlier in this folder")
+        await loaded(page, "4 earlier in this project")
         (row,) = (line for line in page.lines if "From elsewhere" in line)
         assert row.split()[3:9] == ["read-only", "other", "2", "prompts", "1970-01-01", "│"]
         assert "can't be opened: its folder is gone" in page.words
@@ -340,7 +348,7 @@ async def test_what_was_said_is_searched_too_and_its_line_shown() -> None:
     titles = [recorded("r1", "About zebras"), recorded("r2", "About lions")]
     pages = Pages(recordings=titles)
     async with open_dialog(SessionsDialog(pages)) as page:
-        await loaded(page, "2 earlier in this folder")
+        await loaded(page, "2 earlier in this project")
         await page.press(*"roars in r2")
         await loaded(page, "In the conversations")
         assert "About zebras" not in page.words

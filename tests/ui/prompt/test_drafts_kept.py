@@ -37,6 +37,15 @@ async def test_a_draft_is_there_again_after_a_restart_with_the_cursor_at_its_end
         assert notice.message == "Your draft from last time is back; Ctrl+C clears it"
 
 
+async def test_a_draft_for_another_agent_comes_back_with_that_agents_name() -> None:
+    draft_file().change({DraftKey(str(Path.cwd()), "earlier", "Codex\x1b[2J"): "Codex, please"})
+    async with open_recalling_page() as page:
+        assert page.draft == "Codex, please"
+        [notice] = page.notices
+        assert notice.message == "Your draft for Codex␛[2J is back; Ctrl+C clears it"
+    assert list(draft_file().read().items()) == [(HERE, "Codex, please")]
+
+
 async def test_a_draft_that_was_sent_or_cleared_is_not_there_again() -> None:
     async with open_recalling_page() as page:
         await page.write("not wanted")

@@ -48,9 +48,9 @@ async def test_f3_lists_page_by_page_and_asks_for_more_at_the_end(open_desk: Ope
         await desk.has_session()
         await desk.press("f3")
         await desk.shows("Esc close")
-        await desk.shows("Earlier 1", "Earlier 2", "2 earlier in this folder so far")
+        await desk.shows("Earlier 1", "Earlier 2", "2 earlier in this project so far")
         await desk.press("down", "down", "down")
-        await desk.shows("Earlier 3", "3 earlier in this folder")
+        await desk.shows("Earlier 3", "3 earlier in this project")
         assert [params.get("cursor") for params in desk.sent("session/list")] == [None, "more"]
         await desk.press("escape")
         await desk.hides("Earlier 1")
@@ -108,9 +108,9 @@ async def test_f3_asks_for_the_sessions_of_this_folder_and_a_for_those_of_all(op
         (begun,) = desk.sent("session/new")
         await desk.press("f3")
         await desk.shows("Esc close")
-        await desk.shows("Earlier 1", "1 earlier in this folder")
+        await desk.shows("Earlier 1", "1 earlier in this project")
         await desk.press("ctrl+f")
-        await desk.shows("Earlier 3", "3 earlier in all folders", "/project")
+        await desk.shows("Earlier 3", "3 earlier in all projects", "/project")
         assert [params.get("cwd") for params in desk.sent("session/list")] == [begun["cwd"], None]
 
 
@@ -245,7 +245,7 @@ async def test_an_agent_that_cannot_list_its_sessions_is_not_asked_to(open_desk:
         await desk.has_session()
         await desk.press("f3")
         await desk.shows("Esc close")
-        await desk.shows("None earlier in this folder")
+        await desk.shows("None earlier in this project")
         assert desk.sent("session/list") == []
 
 

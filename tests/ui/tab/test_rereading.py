@@ -168,6 +168,24 @@ async def test_its_recording_is_deleted_after_a_yes(past: None, open_desk: OpenD
         await desk.press("down", "ctrl+d")
         await desk.shows("Delete acp-tui's recording of “How are zebras made?”?")
         await desk.press("y")
-        await desk.shows("None earlier in this folder")
+        await desk.shows("None earlier in this project")
         await desk.press("escape")
         await desk.hides("How are zebras made?")
+
+
+async def test_on_a_small_screen_what_is_said_takes_lines_from_the_list_only(
+    tmp_path: Path, open_desk: OpenDesk
+) -> None:
+    for number in range(4):
+        await record(tmp_path, agent=f"demo-{number}")
+    async with open_desk(SESSION, IDLE) as desk:
+        await desk.has_session()
+        await desk.pilot.resize_terminal(40, 12)
+        await desk.press("f3")
+        await desk.shows("4 earlier in this project")
+        await desk.press(*"zebras", "ctrl+d")
+        await desk.shows("Delete acp-tui's recording")
+        await desk.press_slowly("y")
+        await desk.shows("▪ Deleted the recording.", "3 earlier in this project", "How are zebras", "Esc close")
+        await desk.press("escape", "f3", "ctrl+d")
+        await desk.shows("Only its own agent can delete it:", "open it first.", "◉ 1 ● scripted", "Esc close")

@@ -131,7 +131,7 @@ async def test_the_command_waits_for_an_agent_that_still_works(
         await desk.until(lambda: all(row.below.startswith("exit 0") for row in desk.rows))
 
 
-async def test_a_question_in_a_tab_that_was_never_in_front_is_not_called_too_large(
+async def test_the_comparison_leads_to_a_question_in_a_tab_that_was_never_in_front(
     open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asks = 'ask("allow_once", "reject_once", session="s9")\n    outcome()'
@@ -142,8 +142,12 @@ async def test_a_question_in_a_tab_that_was_never_in_front_is_not_called_too_lar
         await desk.send("/several Fix a.txt")
         await desk.shows("1 chosen")
         await desk.press("down", "space", "enter")
-        await desk.shows("Worktrees of ", "needs you")
-        await desk.press("escape", "alt+n")
+        await desk.shows("Worktrees of ", "needs you · Delete everything", "Enter review the changes")
+        await desk.press("down")
+        await desk.shows("Enter go there")
+        await desk.press("enter")
+        await desk.hides("Worktrees of ")
+        assert desk.tab is desk.tabs[2]
         await desk.shows("Delete everything")
         assert not desk.notices, "its card has room"
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from acp_tui.client.agents.catalogue import Catalogue, EntrySource, ListedAgent
+from acp_tui.client.settings.settings import RecordingSettings
+from acp_tui.client.transcript.recording_plan import RecordingPlan, recording_store
 from acp_tui.ui.dialogs.agents import AgentsScreen
 from support.agents import scripted
 from support.desks import SESSION, Desk, OpenDesk
+from support.recordings import demo, play
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git isn't installed")
 
@@ -40,6 +44,28 @@ async def open_worktree(desk: Desk) -> Path:
     assert folder == home.parent / f"{home.name}.worktrees/fix"
     assert (folder / "a.txt").read_text() == "one\n"
     return folder
+
+
+async def record(folder: Path, prompt: str) -> None:
+    plan = RecordingPlan(folder, store=recording_store(RecordingSettings()))
+    await play(replace(demo("markdown"), name="somebody"), plan, prompts=(prompt,))
+
+
+async def test_the_sessions_of_a_repository_and_its_worktrees_are_listed_together(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, TWO + "serve_until_closed()") as desk:
+        folder = await open_worktree(desk)
+        await record(desk.tabs[0].cwd, "Zebras?")
+        await record(folder, "Lions?")
+        await record(folder.parent.parent, "Tigers?")
+        shown = []
+        for _ in range(2):  # in the worktree's tab, then in the other one
+            await desk.press("f3")
+            await desk.shows("Zebras?", "Lions?", "2 earlier in this project")
+            shown.append({line.split()[1]: "acp-tui/fix" in line for line in desk.lines if "s?" in line})
+            await desk.press("escape")
+            await desk.hides("Esc close")
+            await desk.press("alt+1")
+        assert shown == [{"Zebras?": False, "Lions?": False}, {"Zebras?": False, "Lions?": True}]
 
 
 async def test_a_worktree_without_changes_goes_with_its_tab_and_escape_keeps_both(open_desk: OpenDesk) -> None:
