@@ -323,7 +323,10 @@ async def test_three_sessions_of_one_host_are_told_apart(user: User) -> None:
     assert listed.stdout.splitlines() == [
         line
         for number, folder in ((1, user.home), (2, "/usr"), (3, "/usr"))
-        for line in (f"{name}  s{number}  idle       task {number}", f"{gap}  Many · {folder} · new · 1 attached")
+        for line in (
+            f"{name}  s{number}  idle       task {number}",
+            f"{gap}  Many · {folder} · open for less than 1 min · 1 attached",
+        )
     ]
     assert [(one["title"], one["opened_at"] is not None) for one in data_of("hosts", listed_again.stdout)] == [
         (f"task {number}", True) for number in (1, 2, 3)

@@ -240,15 +240,17 @@ def recorded_mode(session_id: SessionId, command: AgentCommand) -> SelectOption 
 
 def recorded_conversation(session_id: SessionId, command: AgentCommand) -> Conversation | None:
     """What was recorded of an agent's session; None for nothing, or if that takes long to read. Blocks."""
-    return _recorded(session_id, command, lambda index, found: index.reread(found) if is_short(index, found) else None)
+    return _recorded(session_id, command, lambda index, found: index.reread(found) if _is_short(index, found) else None)
 
 
 def recorded_session(session_id: SessionId, command: AgentCommand) -> SessionFromRecording | None:
     """The same as a session that another one continues."""
-    return _recorded(session_id, command, lambda index, found: reread(index, found) if is_short(index, found) else None)
+    return _recorded(
+        session_id, command, lambda index, found: reread(index, found) if _is_short(index, found) else None
+    )
 
 
-def is_short(index: SessionIndex, recorded: RecordedSession) -> bool:
+def _is_short(index: SessionIndex, recorded: RecordedSession) -> bool:
     return sum(path.stat().st_size for path in index.origins(recorded)) <= MAX_READ_BYTES
 
 
