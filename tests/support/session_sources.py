@@ -91,6 +91,9 @@ class NoSessions:
     def no_delete(self, session: PastSession) -> str:
         return ""
 
+    async def no_forget(self, session: PastSession) -> str:
+        return ""
+
     async def delete(self, session: PastSession) -> None: ...
 
     async def forget(self, session: PastSession) -> None: ...

@@ -123,12 +123,15 @@ class SessionIndex:
             hint="name more of it: " + ", ".join(one.session_id for one in found[:5]),
         )
 
+    def is_being_recorded(self, session: RecordedSession) -> bool:
+        return any(path.exists() and is_being_written(path) for path in session.recordings)
+
     def forget(self, session: RecordedSession) -> None:
         """Permanently remove a session from its recordings.
 
         Raises ClientError while one is being written, and OSError.
         """
-        if any(path.exists() and is_being_written(path) for path in session.recordings):
+        if self.is_being_recorded(session):
             raise ClientError(f"{session.title!r} is being recorded", hint="close it first")
         for path in session.recordings:
             with suppress(FileNotFoundError), held(path):

@@ -417,11 +417,6 @@ class SessionsController:
         """Open a session whose connection was lost, once its agent can be reached again. `pause` takes seconds."""
         return await until_connected(lambda: opening(self), pause)
 
-    async def delete(self, session_id: SessionId) -> None:
-        assert self._tab.link.agent is not None
-        await self._tab.link.agent.delete_session(session_id)
-        self._tab.say("Deleted the session.")
-
     async def close(self, session: Session) -> None:
         """Close a session in the agent, if it is running and supports that."""
         agent = self._tab.link.agent

@@ -259,20 +259,37 @@ class HistoryController:
         links = (self._tab.link, *(tab.link for tab in self._tab.app.tabs))
         return next((link for link in links if is_of(session, link, is_same_name=True)), None)
 
+    def _agent_of(self, session: PastSession) -> Agent | None:
+        """The agent that keeps the session, if it runs: in this tab, if it lists the session, or in any."""
+        if session.is_listed and self._agent is not None and session.is_of(self._agent.command):
+            return self._agent
+        link = self._running_link(session)
+        return link.agent if link is not None and link.agent is not None and link.agent.lost is None else None
+
     def no_delete(self, session: PastSession) -> str:
-        """Why the session can't be deleted; "" if it can. Only the agent that lists it is asked to."""
-        if not session.is_listed or self._agent is None or not session.is_of(self._agent.command):
-            return "Only its own agent can delete it: open it first."
-        if not self._agent.capabilities.delete_session:
-            return f"{self._agent.title} can't delete sessions"
-        return ""
+        """Why the session can't be deleted in its agent; "" if it can, from any tab."""
+        agent = self._agent_of(session)
+        if agent is None:
+            return "its agent isn't running"
+        return "" if agent.capabilities.delete_session else f"{agent.title} can't delete sessions"
+
+    async def no_forget(self, session: PastSession) -> str:
+        if session.recorded is None:
+            return ""
+        try:
+            goes_on = await self._in_thread(partial(self._index.is_being_recorded, session.recorded))
+        except HistoryUnreadable as error:
+            return str(error)
+        return "its recording goes on" if goes_on else ""
 
     # What is done with a session
 
     async def delete(self, session: PastSession) -> None:
         """Delete the session in the agent, with its marks. A tab that shows it starts another."""
-        tab = self.tab_of(session)
-        await self._tab.sessions.delete(session.session_id)
+        tab, agent = self.tab_of(session), self._agent_of(session)
+        assert agent is not None
+        await agent.delete_session(session.session_id)
+        self._tab.say("Deleted the session.")
         if self._marks.of(session) != Mark():
             self._note(session, lambda _: Mark())
         if tab is not None:

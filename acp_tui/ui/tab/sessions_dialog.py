@@ -157,6 +157,8 @@ LIST_SHARE: Final = 4
 LINES_AROUND: Final = 6
 """Around the list and the question: the frame, the title, the search line, and what is said."""
 NO_TAB: Final = "It has no tab."
+KEPT: Final = "{sessions_archive} archives it"
+ONLY: Final = ", and nothing else, because "
 NO_SESSION: Final = "There is no session yet in this tab."
 
 
@@ -554,19 +556,21 @@ class SessionsDialog(Dialog[Act | None]):
 
     @work(exclusive=True, group="deleting")
     async def action_delete(self) -> None:
-        """Delete the session in its agent, and acp-tui's recording of it: two questions."""
+        """Delete the session in its agent if that can, and acp-tui's recording of it: two questions."""
         session = self._session
         if session is None:
             return
-        no_delete = self._source.no_delete(session)
+        no_delete, no_forget = self._source.no_delete(session), await self._source.no_forget(session)
         ways = []
         if not no_delete:
-            where = Content.assemble(" in ", shown_line(session.shown_agent))
+            where = shown_line(f" in {session.shown_agent}{ONLY * bool(no_forget)}{no_forget}")
             ways.append((_question("Delete ", session, where), self._source.delete))
-        if session.recorded is not None:
-            ways.append((_question("Delete acp-tui's recording of ", session), self._source.forget))
+        if session.recorded is not None and not no_forget:
+            where = shown_line(f"{ONLY * bool(no_delete)}{no_delete}")
+            ways.append((_question("Delete acp-tui's recording of ", session, where), self._source.forget))
         if not ways:
-            self._say(shown(no_delete, "$text-warning"))
+            why = ", and ".join(filter(None, (no_delete, no_forget)))
+            self._say(shown(f"It can't be deleted: {why}. {keys_in_force(self).hint(KEPT)}", "$text-warning"))
         for question, delete in ways:
             if not await self.app.push_screen_wait(QuestionScreen(question, (), yes="Delete it")):
                 continue
@@ -574,7 +578,7 @@ class SessionsDialog(Dialog[Act | None]):
                 await delete(session)
             except ClientError as error:
                 self._say(shown(_told(error), "$text-error"))
-                return
+                continue
             if delete == self._source.delete:
                 self._listing.sessions.pop(session.session_id, None)
             else:

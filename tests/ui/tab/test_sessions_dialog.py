@@ -46,6 +46,7 @@ class Pages(NoSessions):
         self.done: list[tuple[str, str]] = []
         self.ways: dict[str, tuple[OpenMode, str]] = {}
         self.cannot_delete = ""
+        self.cannot_forget = ""
         self.failure: ClientError | None = None
 
     async def open(self, row: SessionRow) -> None:
@@ -83,7 +84,10 @@ class Pages(NoSessions):
         return self.ways.get(session.session_id, (OpenMode.AGENT, ""))
 
     def no_delete(self, session: PastSession) -> str:
-        return self.cannot_delete if session.is_listed else "It isn't the agent's."
+        return self.cannot_delete
+
+    async def no_forget(self, session: PastSession) -> str:
+        return self.cannot_forget
 
     async def delete(self, session: PastSession) -> None:
         self.done.append(("delete", session.session_id))
@@ -283,6 +287,34 @@ async def test_the_agents_session_and_the_recording_of_it_are_two_questions() ->
         await page.press("y")
         assert pages.done == [("forget", "s1")]
         assert "Mend the parser" in page.words
+
+
+async def test_the_question_says_what_stays() -> None:
+    pages = Pages((ONE, None), recordings=[recorded("s1", "Mine", agent="agent")])
+    pages.cannot_delete = "Claude Agent can't delete sessions"
+    async with open_dialog(SessionsDialog(pages)) as page:
+        await loaded(page)
+        await page.press("ctrl+d")
+        assert "recording of “Mend the parser”, and nothing else" in page.words
+        assert "can't delete sessions? This can't be undone." in page.words
+        await page.press("y")
+        assert pages.done == [("forget", "s1")]
+
+
+async def test_a_session_that_is_still_recorded_is_deleted_in_its_agent_only() -> None:
+    pages = Pages((ONE, None), recordings=[recorded("s1", "Mine", agent="agent")])
+    pages.cannot_forget = "its recording goes on"
+    async with open_dialog(SessionsDialog(pages)) as page:
+        await loaded(page)
+        await page.press("ctrl+d")
+        assert "Delete “Mend the parser” in agent, and nothing else, because its recording goes on?" in page.words
+        await page.press("n")
+        assert pages.done == []
+        pages.cannot_delete = "Claude Agent can't delete sessions"
+        await page.press("ctrl+d")
+        assert "It can't be deleted: Claude Agent can't delete sessions, and its recording goes on." in page.words
+        assert "Ctrl+X archives it" in page.words
+        assert pages.done == []
 
 
 async def test_archived_sessions_are_listed_while_the_user_searches() -> None:
