@@ -158,7 +158,7 @@ class UserMessage(KeptDrawing):
         self._is_long = False
 
     def _draw(self, context: DrawContext) -> Sequence[Strip]:
-        style, width = context.palette.user, context.width - 4
+        style, width = context.palette.user, _text_width(context)
         runs: list[Sequence[Strip]] = []
         self._is_long = False
         for part in self._message.parts:

@@ -38,7 +38,7 @@ class QuestionDrawing(KeptDrawing):
 
     def _draw(self, context: DrawContext) -> Sequence[Strip]:
         question, palette = self._question, context.palette
-        width = context.width - len(RAIL) - 2
+        width = min(context.width - len(RAIL) - 2, MAX_TEXT_CELLS)
         message = plain_lines(cut_shown(question.message.strip()), width, palette.text)
         below = [line for span in self._told(palette) for line in wrap(span, width)]
         runs = [below] if self._is_open else folded(below, context.folds.text_lines, palette)
@@ -169,7 +169,7 @@ def _restart(restart: Reconnected, palette: Palette) -> list[tuple[str, Style]]:
 
 
 def _part(text: str, style: Style, context: DrawContext, *, level: int) -> Sequence[Strip]:
-    width = context.width - (level + 1) * len(INDENT)
+    width = min(context.width - (level + 1) * len(INDENT), MAX_TEXT_CELLS)
     return Indented(plain_lines(cut_shown(text), width, style), Gutter(level * INDENT))
 
 

@@ -56,6 +56,15 @@ def test_a_label_hides_nothing_that_an_address_was_made_to_hide() -> None:
 
 
 @pytest.mark.parametrize("role", ["agent", "user", "thought"])
+async def test_on_a_wide_screen_text_is_no_wider_than_120_characters(role: Role) -> None:
+    async with open_page(MessageChunk(role, Text("abc " * 60)), size=(200, 30)) as page:
+        await page.press("alt+s", "alt+s", "ctrl+o")
+        lines = [line for line in page.lines if "abc" in line]
+        assert len(lines) > 1
+        assert max(line.count("abc") for line in lines) == 30
+
+
+@pytest.mark.parametrize("role", ["agent", "user", "thought"])
 async def test_what_is_not_for_the_user_is_not_drawn(role: Role) -> None:
     said = [
         MessageChunk(role, Text("For ")),
