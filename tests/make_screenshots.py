@@ -113,7 +113,7 @@ async def take_recording() -> Pictures:
             return {
                 # To the permission request, then to what precedes and follows it.
                 "inspector": await shown(
-                    inspector, ("f", *"request_permission", "enter"), " 2 shown", ("x",), "129 frames"
+                    inspector, ("slash", *"request_permission", "enter"), " 2 shown", ("x",), "129 frames"
                 ),
                 "replay": await shown(replay, (), "chosen after", ("+", "+", "+"), "×1"),
             }
