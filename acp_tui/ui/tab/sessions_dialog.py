@@ -311,7 +311,7 @@ class SessionsDialog(Dialog[Act | None]):
     def _keys(self) -> str:
         """Those that fit the row at the cursor; the help has all."""
         other, row = HERE if self._is_everywhere else EVERYWHERE, self._row
-        fits = "{sessions_close} close tab · " if row is not None and row.is_tab else ""
+        fits = "{close_tab} close tab · " if row is not None and row.is_tab else ""
         fits = "{sessions_delete} delete · " if row is not None and row.group == EARLIER else fits
         return f"{{list_choose}} open · {fits}{{sessions_folders}} {other} · {{help}} more · {{dialog_close}} close"
 

@@ -259,7 +259,7 @@ def test_a_command_of_a_session_that_is_loaded_again_prints_where_it_was_begun(e
 def test_a_session_that_was_being_loaded_when_its_agent_ended_is_what_it_was() -> None:
     turn: Acts = [(prompt, "s1", 0), (answer, "s1", 0)]
     live = check([*OPENED, *turn, (load, "s1", 1), (say, "s1", 0), (hang_up, "s1", 2)])
-    assert texts(live[SessionId("s1")]) == [("user", "prompt 0"), ("Failure", "")]
+    assert texts(live[SessionId("s1")]) == [("user", "prompt 0"), ("ClientRemark", ""), ("Failure", "")]
 
 
 @pytest.mark.parametrize("end", [(hang_up, "s1", 2), (refuse, "s1", 0)], ids=["hangs up", "refuses"])
