@@ -38,7 +38,7 @@ async def read_again(desk: Desk) -> None:
     await desk.shows("Esc close")
     await desk.shows("How are zebras made?")
     await desk.press("down", "enter")
-    await desk.shows("This session is read-only")
+    await desk.shows("○ read back from a recording")
 
 
 async def open_other(desk: Desk, script: str) -> None:
