@@ -202,6 +202,8 @@ class PromptInput(DraftArea):
         """They get each key before it becomes text, in this order."""
         self.editing_mode: EditingMode | None = None
         """Whether characters are text or commands; None until it's loaded. Then characters are text."""
+        self._saying: Timer | None = None
+        """Ends what is said for a time."""
         self._giving_way: Timer | None = None
         """Looks whether a card that came while the user was busy may have the keyboard by now."""
 
@@ -209,9 +211,12 @@ class PromptInput(DraftArea):
         follow_keys(self, self._name_keys)
         self._name_keys()
 
-    def say(self, text: str) -> None:
-        """Show this below the draft until the next key or paste."""
+    def say(self, text: str, for_s: float | None = None) -> None:
+        """Show this below the draft until the next key or paste, but no longer than `for_s`."""
+        self.end_saying()
         self.border_subtitle = text
+        if for_s is not None:
+            self._saying = self.set_timer(for_s, self.end_saying)
 
     def says(self, text: str) -> bool:
         return self.border_subtitle == text
@@ -224,7 +229,7 @@ class PromptInput(DraftArea):
 
     async def on_key(self, event: events.Key) -> None:
         """Offer the key to the helpers first: Textual calls the handlers of base classes later."""
-        self._end_saying()
+        self.end_saying()
         if self._is_handled(event):
             event.stop()
             event.prevent_default()
@@ -246,7 +251,10 @@ class PromptInput(DraftArea):
             self.editing_mode is not None and self.has_focus and self.editing_mode.takes_key(events.Key("ctrl+r", None))
         )
 
-    def _end_saying(self) -> None:
+    def end_saying(self) -> None:
+        if self._saying is not None:
+            self._saying.stop()
+            self._saying = None
         mode = self.editing_mode.words if self.editing_mode is not None else ""
         if self.border_subtitle != (mode or None):
             self.show_mode(mode)
@@ -354,7 +362,7 @@ class PromptInput(DraftArea):
         self.paste(event.text)
 
     def paste(self, text: str) -> None:
-        self._end_saying()
+        self.end_saying()
         start = min(self.selection)
         self.insert_paste(text)
         self.screen.set_focus(self)

@@ -249,6 +249,11 @@ class Walk:
         """The text at the current position, with changes from the last visit."""
         return self._texts[self._at]
 
+    @property
+    def left_draft(self) -> str:
+        """The draft, if the walk is at an earlier prompt; otherwise ""."""
+        return self._texts[0] if self._at else ""
+
     def step(self, text: str, step: int) -> bool:
         """Store `text` and go `step` prompts into the past, or back if negative; return False at the end."""
         to = self._at + step
@@ -356,6 +361,11 @@ class Recall:
         self._walk = None
         self._memory.history.add(text, self._place.folder, agent, self._prompt.pasted_in(text))
         self._screen.run_worker(self._write())
+
+    @property
+    def left_draft(self) -> str:
+        """The draft, if an earlier prompt is in its place; otherwise ""."""
+        return self._walk.left_draft if self._walk is not None else ""
 
     async def dropped(self, text: str, images: Sequence[PastedImage], agent: str) -> None:
         """Recall a dropped draft with its images."""

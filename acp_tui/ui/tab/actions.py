@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Coroutine
 from functools import partial
-from math import inf
 from typing import TYPE_CHECKING, Final
 
 from anyio import to_thread
@@ -63,11 +62,11 @@ class Actions:
         self.terminals: taking_out.TerminalsController = taking_out.TerminalsController(tab)
         self.history: HistoryController = HistoryController(tab)
         self.welcoming = Welcoming(tab, self.history)
-        self._quits_until = -inf
-        """Until then, Ctrl+C with nothing else to do quits, as it says, by the tab's clock."""
 
     async def do(self, command: Command, words: str) -> None:
         """Run a command; `words` is what follows its slash command. What waits for the user goes on in a worker."""
+        if command.id != "interrupt":
+            self.tab.prompt.end_saying()
         doing = command.run(self, words) if command.run is not None else None
         if isinstance(doing, Coroutine):
             if command.keys_wait:
@@ -187,8 +186,10 @@ class Actions:
         If the agent asks something, cancel the turn and its questions, and keep the draft. With nothing to do, the
         second one quits.
         """
-        quits_until, self._quits_until = self._quits_until, -inf
         screen, panel, session, prompt = self.tab.screen, self.tab.panel, self.tab.session, self.tab.prompt
+        again = self.tab.hint("{interrupt} again quits")
+        is_again = prompt.says(again)
+        prompt.end_saying()
         field = getattr(screen.focused, "selected_text", "")
         selected = field or prompt.selected_text or (panel.view.selected_text if panel is not None else "")
         if screen.app.screen is not screen:
@@ -204,11 +205,9 @@ class Actions:
         elif session is not None and not session.conversation.is_idle:
             self.tab.writing.cancel(session)
         elif not self.terminals.stop_own():
-            now, again = self.tab.clock(), self.tab.hint("{interrupt} again quits")
-            if now <= quits_until and prompt.says(again):  # no other key was pressed
+            if is_again:
                 self.tab.run(self.tab.app.action_quit())
-            self._quits_until = now + QUIT_AGAIN_S
-            prompt.say(again)
+            prompt.say(again, QUIT_AGAIN_S)
 
     def _stop_asking(self) -> None:
         """Cancel the turn, and cancel every question of the agent. The draft stays."""

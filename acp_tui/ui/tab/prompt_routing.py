@@ -177,9 +177,16 @@ class PromptController:
             self._sent_early.append(text)
 
     def drop_draft(self) -> None:
-        """Clear the draft, which is then the latest of the earlier prompts, its pictures as files."""
+        """Clear the draft, which is then the latest of the earlier prompts, its pictures as files.
+
+        If an earlier prompt is in its place, both are kept.
+        """
         text, images = self._prompt.draft, self._prompt.images
+        left = self.recall.left_draft if self.recall is not None else ""
         self._prompt.discard_draft()
+        if left:
+            self._remember(text)
+            text = left
         if self.recall is not None and images:
             self._tab.run(self.recall.dropped(text, images, self._tab.agent_title))
         else:

@@ -58,6 +58,16 @@ async def test_drafts_that_ctrl_c_dropped_are_recalled_the_latest_first() -> Non
         assert await walk(page, "up", "up", "up") == ["sent", "two", "one"]
 
 
+async def test_ctrl_c_on_an_earlier_prompt_keeps_the_draft_that_was_left_for_it() -> None:
+    kept("one", "two")
+    async with open_recalling_page() as page:
+        await page.write("my own")
+        await page.press("up", "!", "ctrl+c")
+        assert page.draft == ""
+        assert await walk(page, *["up"] * 4) == ["my own", "two!", "two", "one"]
+        assert await walk(page, *["down"] * 4) == ["two", "two!", "my own", ""]
+
+
 async def test_a_dropped_draft_is_recalled_with_its_pictures_as_files() -> None:
     async with open_recalling_page() as page:
         await page.write("like this")
