@@ -443,6 +443,10 @@ class PromptInput(DraftArea):
             self.reject_not_yet()
 
     @property
+    def asks_why(self) -> bool:
+        return self._rejection is not None
+
+    @property
     def is_blank(self) -> bool:
         """Whether there is no text, no image, and no reason being asked for."""
         return not self.text and not self.images and self._rejection is None
