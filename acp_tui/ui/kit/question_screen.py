@@ -97,7 +97,9 @@ class QuestionScreen(Dialog[bool]):
         self.action_move(direction * self._body.size.height)
 
     async def on_key(self, event: events.Key) -> None:
-        binding = next(iter(bindings_of_key(self, event.key)), None)
+        """Answer, or write. Ctrl+C copies what is selected, and otherwise closes."""
+        bindings = bindings_of_key(self, event.key)
+        binding = next((each for each in bindings if self.selections or each.action != "screen.copy_text"), None)
         await self.guard.take_key(event, binding, binding.description if binding is not None else "")
         if event.key in ("left", "right"):
             self.guard.come()

@@ -317,11 +317,12 @@ class PromptInput(DraftArea):
         """Send the draft into the agent's turn if Enter would queue it, and the reverse."""
         self.action_send(is_other_way=True)
 
-    def action_cancel(self) -> None:
-        """Stop asking for a reason, without rejecting; otherwise stop what is running or waiting to be sent."""
+    async def action_cancel(self) -> None:
+        """Go from the reason back to its card, without rejecting; otherwise stop what is running or waiting."""
         self._for_later = None
         if self._rejection is not None:
             self.reject_not_yet()
+            await self.run_action("screen.leave_prompt")
         else:
             self.post_message(self.EscapeRequested())
 
@@ -440,6 +441,10 @@ class PromptInput(DraftArea):
         """If the request to reject is over, keep the text of the reason in the draft."""
         if self._rejection is not None and self._rejection.key not in waiting:
             self.reject_not_yet()
+
+    @property
+    def asks_why(self) -> bool:
+        return self._rejection is not None
 
     @property
     def is_blank(self) -> bool:

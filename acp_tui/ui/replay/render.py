@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Final
 import anyio
 from anyio import to_thread
 from rich.terminal_theme import TerminalTheme
-from textual import on
+from textual import events, on
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.color import Color
@@ -92,6 +92,7 @@ class PictureScreen(Screen[None]):
         await self._place.mount(self.panel, before=0)
         self.show_facts()
 
+    @on(events.DescendantFocus)
     @on(RecordedPanel.FactsChanged)
     def show_facts(self) -> None:
         line = self._line
@@ -101,7 +102,8 @@ class PictureScreen(Screen[None]):
         conversation = self.panel.conversation
         self._frame.prompt.note_requests(conversation.permissions)
         agent = make_visible_line(self._timeline.agent)
-        line.show(Status(agent=agent, state=state_of(conversation), facts=facts_of(conversation)))
+        state = "answering" if self.panel.card.has_focus_within else state_of(conversation)
+        line.show(Status(agent=agent, state=state, facts=facts_of(conversation)))
         if self.app.size.width >= SIDEBAR_FROM_COLUMNS:
             self._show_sidebar(conversation)
 

@@ -95,8 +95,10 @@ def label_cells(number: int, name: str = "") -> int:
 STATES: Final = {
     "ready": ("●", "$text-success", ""),
     "working": ("◐", "$text-accent", "working; {cancel} cancels"),
-    "working_unfocused": ("◐", "$text-accent", "working"),  # where the key that cancels does something else
-    "waiting": ("▲", "$text-warning", "needs your decision; {leave_prompt}"),
+    # Where the key that cancels does something else
+    "working_unfocused": ("◐", "$text-accent", "working"),
+    "waiting": ("▲", "$text-warning", "needs your decision; {leave_prompt} · {cancel} cancels"),
+    "waiting_unfocused": ("▲", "$text-warning", "needs your decision; {leave_prompt}"),
     "answering": ("▲", "$text-warning", "needs your decision"),
     "unheard": ("▲", "$text-warning", "seems to wait for an answer; {show_agent} says more"),
     "commanding": ("◐", "$text-accent", "your command runs; {interrupt} stops it"),
@@ -279,8 +281,9 @@ def left_of(
 ) -> Content:
     """The agent and its state, in at most `width` cells.
 
-    If it doesn't fit, the key goes first, then part of the agent's name. What is said of the last turn is shortened to
-    `room` cells, so that the mode stays in view: it may be one in which the agent asks nothing.
+    If it doesn't fit, the keys go first, the last before the others, then part of the agent's name. What is said of the
+    last turn, and of a second key, is shortened to `room` cells, so that the mode stays in view: it may be one in which
+    the agent asks nothing.
     """
     if not status.agent:
         return Content.styled(f"○ {status.phase}", "$foreground-muted").truncate(width, ellipsis=True)
@@ -294,9 +297,10 @@ def left_of(
     elif work is not None:
         glyph, words = MOVING[frame % len(MOVING)], f"{words} {clock(work.took_s)}"
         silence = f" · {work.silence}" if work.silence else ""
-    whole = _who_and_what(glyph, style, status.agent, f"{words};{key}{silence}" if key else f"{words}{silence}")
-    if whole.cell_length <= width:
-        return whole
+    for told, most in ((key, width if room is None else room), (key.partition(" · ")[0], width)):
+        whole = _who_and_what(glyph, style, status.agent, f"{words};{told}{silence}" if told else f"{words}{silence}")
+        if whole.cell_length <= most:
+            return whole
     words += silence
     name = Content(status.agent).truncate(max(width - len(words) - GAPS, MIN_NAME), ellipsis=True)
     return _who_and_what(glyph, style, name.plain, words).truncate(width, ellipsis=True)

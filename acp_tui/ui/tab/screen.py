@@ -192,8 +192,8 @@ class SessionScreen(Screen[None]):
             state = tab.loss
         elif state == "working" and panel.session is not None and panel.session.waits_elsewhere:
             state = "elsewhere"
-        elif state == "working" and is_reading:
-            state = "working_unfocused"
+        elif state in ("working", "waiting") and is_reading:
+            state += "_unfocused"
         elif state == "waiting" and self._is_answering(panel):
             state = "answering"
         elif state == "ready" and panel.conversation.own_command is not None:
@@ -202,9 +202,9 @@ class SessionScreen(Screen[None]):
         return Status(agent=agent, state=state, facts=facts, work=panel.work)
 
     def _is_answering(self, panel: SessionPanel) -> bool:
-        """Whether a card has the keyboard already."""
+        """Whether a card has the keyboard already, or the reason for a rejection is being written."""
         card = self.tab.questions.card or panel.card
-        return card.has_focus_within
+        return card.has_focus_within or self.prompt.asks_why
 
     @property
     def _elsewhere(self) -> str:

@@ -6,7 +6,7 @@ import pytest
 
 from acp_tui.client.settings.mcp import HttpServer, Server, StdioServer
 from acp_tui.ui.dialogs.trust import TrustDialog
-from support.dialogs import NOTHING, open_dialog
+from support.dialogs import open_dialog
 
 SERVERS: list[Server] = [
     StdioServer(
@@ -43,6 +43,7 @@ async def test_commands_and_addresses_are_shown_whole_and_secrets_masked() -> No
     [
         (("enter",), False),
         (("escape",), False),
+        (("ctrl+c",), False),
         (("n",), False),
         (("y",), True),
         (("right", "enter"), True),
@@ -53,12 +54,6 @@ async def test_only_a_plain_yes_is_yes(keys: tuple[str, ...], answer: bool) -> N
     async with open_dialog(trust()) as page:
         await page.press(*keys)
         assert page.result is answer
-
-
-async def test_ctrl_c_is_no_answer() -> None:
-    async with open_dialog(trust()) as page:
-        await page.press("ctrl+c")
-        assert page.result is NOTHING
 
 
 async def test_a_long_list_of_servers_scrolls_and_the_answers_stay_in_view() -> None:

@@ -114,6 +114,16 @@ async def test_without_a_reason_the_draft_is_back_and_the_turn_goes_on(key: str,
         assert page.connection.cancels == 0
 
 
+async def test_esc_leads_from_the_reason_back_to_the_card() -> None:
+    async with open_page() as page:
+        await _reject(page)
+        await page.press("escape")
+        assert page.card.has_focus
+        await page.press("w")
+        assert WHY_NOT in page.text
+        assert (page.draft, page.decisions) == ("", {})
+
+
 async def test_a_reason_that_is_left_unsent_is_not_lost() -> None:
     async with open_page() as page:
         await page.write("a draft")

@@ -193,7 +193,10 @@ async def test_the_states_of_a_session_are_said_in_words() -> None:
         await page.send("go")
         assert "working 0:00; Esc cancels" in page.status
         await page.ask("call")
-        assert "needs your decision; Tab" in page.status
+        await page.press("tab", "w")
+        assert "needs your decision  " in page.status, "there, it leads back to the card"
+        await page.press("escape", "escape")
+        assert "needs your decision; Tab · Esc cancels" in page.status
         await page.press("escape")
         assert "canceling" in page.status
         await page.end_turn("cancelled")
@@ -307,7 +310,7 @@ def test_what_a_turn_cost_makes_room_for_the_mode() -> None:
 @pytest.mark.parametrize(
     ("cells", "left"),
     [
-        (60, "▲ Agent Smith  needs your decision; Tab"),
+        (60, "▲ Agent Smith  needs your decision; Tab · Esc cancels"),
         (47, "▲ Agent Smith  needs your decision; Tab"),
         (43, "▲ Agent Smith  needs your decision; Tab"),
         (42, "▲ Agent Smith  needs your decision"),
