@@ -145,7 +145,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
             Option(("--raw",), "with ndjson, also print each message of the agent's as received"),
             Option(
                 ("--allow-unasked",),
-                "let the agent do this in the folder without asking: write, run, or write,run",
+                "allow what it does in the folder through acp-tui without asking: write, run, or write,run",
                 Value("KINDS", choices=("write", "run", "write,run"), is_closed=False),
             ),
             _CONTINUE,

@@ -19,7 +19,7 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.client.workspace.runs_later import BUILD_FILE_MEANS, is_build_file
 from acp_tui.conversation import GUARD_S, request_outline
 from acp_tui.conversation.entries import ToolCallEntry
-from acp_tui.conversation.facts import REJECTIONS, PermissionOption, PermissionRequest, RequestKey
+from acp_tui.conversation.facts import REJECTIONS, PermissionOption, PermissionRequest, RequestKey, mode_of
 from acp_tui.conversation.permission_requests import answer_of, keys_told, kind_word, letters_of, quoted_name
 from acp_tui.conversation.tool_calls import HunkStart, TextDiff, ToolCall
 from acp_tui.conversation.tool_text import NEXT_LINE, PROMPT, visible_title
@@ -198,6 +198,8 @@ class PermissionPrompter:
         if IN_SESSION in request.options:
             kind = "run" if call.kind == "execute" else "write"
             hint = f"; the agent didn't ask for permission (to let it: {UNASKED_OPTION} {kind})"
+        elif mode_of(self._session.conversation.options) is not None:
+            hint = "; the agent's mode decides what it asks about (to choose one: --mode)"
         if self._session.refuse_unasked(request.key):
             self._say(f"rejected, since there is no terminal to ask on: {title}{hint}")
         else:

@@ -233,6 +233,8 @@ class AgentCheck:
                 )
                 try:
                     await self._talk(agent, prompt)
+                except ClientError as error:
+                    self._fail(error)
                 finally:
                     await self._end(agent)
         except ClientError as error:
@@ -379,8 +381,10 @@ class AgentCheck:
         elif self._first_frame_at is not None:
             self._add(ok("Stdout", "only messages"))
         if said:
-            text = f"{len(said)} {'lines' if len(said) > 1 else 'line'}, the last ones:"
-            self._add(CheckResult("Stderr", Verdict.OK, text, lines=tuple(said[-SHOWN_LINES:])))
+            count = f"{len(said)} line{'s' * (len(said) > 1)}"
+            text = f"the agent printed {count}" + f"; the last {SHOWN_LINES}:" * (len(said) > SHOWN_LINES)
+            verdict = Verdict.OK if self.failure is None else Verdict.NOTE
+            self._add(CheckResult("Stderr", verdict, text, lines=tuple(said[-SHOWN_LINES:])))
 
     def _fail(self, error: ClientError) -> None:
         self.failure = error

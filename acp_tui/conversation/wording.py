@@ -101,13 +101,13 @@ def spent_words(conversation: Conversation) -> str:
 
 
 def subagent_state(subagent: SubagentState) -> str:
-    """Return a subagent's state: "running", "needs you", "done", "cancelled", "failed", "stopped", or "idle"."""
+    """Return a subagent's state: "running", "needs you", "done", "canceled", "failed", "stopped", or "idle"."""
     said = subagent.conversation
     if not said.is_idle:
         return "needs you" if said.state == "requires_action" else "running"
     if said.turn_start is None:
         return "idle"
-    ends = {"end_turn": "done", "cancelled": "cancelled", None: "failed"}
+    ends = {"end_turn": "done", "cancelled": "canceled", None: "failed"}
     return ends.get(said.last_stop_reason, "stopped")
 
 

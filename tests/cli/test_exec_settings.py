@@ -142,6 +142,20 @@ def test_a_mode_is_set_before_the_prompt(tmp_path: Path, home: Path, capfd: pyte
     assert capfd.readouterr().out == "do\n"
 
 
+def test_a_rejection_names_the_option_for_modes_if_the_agent_has_some(
+    tmp_path: Path, home: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(permissions, "open_terminal", lambda: None)
+    script = f"""
+handshake()
+answer(expect("session/new"), sessionId="s1", modes={MODES!r})
+prompt = expect("session/prompt")
+ask("allow_once", "reject_once"); outcome(); end(prompt); read()
+"""
+    assert exec_it("--allow-unasked", "write", cwd=tmp_path, script=script) == 5
+    assert "the agent's mode decides what it asks about (to choose one: --mode)" in capfd.readouterr().err
+
+
 def test_nothing_is_sent_in_a_mode_that_the_agent_lacks(tmp_path: Path, home: Path, capfd: pytest.CaptureFixture[str]):
     assert exec_it("--mode", "yolo", cwd=tmp_path, script=IN_MODE) == 1
     out, err = capfd.readouterr()

@@ -113,7 +113,13 @@ async def test_a_death_is_told_with_the_end_of_stderr(tmp_path: Path):
     check = await checked('import sys\nsys.stderr.write("no such model\\n")\nsys.exit(3)', tmp_path)
     assert isinstance(check.failure, AgentLost)
     assert "exited with code 3" in found(check, "Failed").text
-    assert found(check, "Stderr").lines == ("no such model",)
+    assert [finding.topic for finding in check.findings[-2:]] == ["Failed", "Stderr"]
+    stderr = found(check, "Stderr")
+    assert (stderr.verdict, stderr.text, stderr.lines) == (
+        Verdict.NOTE,
+        "the agent printed 1 line",
+        ("no such model",),
+    )
 
 
 async def test_a_missing_command_is_told(tmp_path: Path):

@@ -92,7 +92,7 @@ def test_the_states_of_a_subagent_have_a_word_each() -> None:
         "idle": [],
         "running": [RUNNING],
         "needs you": [RUNNING, StateReported("requires_action")],
-        "cancelled": [RUNNING, StateReported("idle", "cancelled")],
+        "canceled": [RUNNING, StateReported("idle", "cancelled")],
         "stopped": [RUNNING, StateReported("idle", "max_tokens")],
     }.items():
         reports = [SubagentReported(CHILD, state=state) for state in states]
@@ -127,7 +127,7 @@ def test_a_cancelled_turn_ends_the_work_of_its_calls() -> None:
         said(agent("so far"), TASK, is_of_call=True),
         CancelRequested(),
     )
-    assert subagent_state(child_of(conversation, TASK)) == "cancelled"
+    assert subagent_state(child_of(conversation, TASK)) == "canceled"
 
 
 def test_a_question_about_a_call_of_a_subagent_is_settled_by_the_answer() -> None:
@@ -178,7 +178,7 @@ def test_subagents_told_again_are_the_same() -> None:
     again = fold(*retold(conversation))
     child, told = child_of(conversation), child_of(again)
     assert texts(told.conversation) == texts(child.conversation)
-    assert subagent_state(told) == subagent_state(child) == "cancelled"
+    assert subagent_state(told) == subagent_state(child) == "canceled"
     inner = SessionId("inner")
     assert texts(child_of(told.conversation, inner).conversation) == [("agent", "deep")]
     assert again.terminals[TerminalId("term")].output.read() == b"printed"

@@ -23,7 +23,7 @@ GLYPHS: Final = {
     "running": "◐",
     "needs you": "▲",
     "done": "✓",
-    "cancelled": "⊘",
+    "canceled": "⊘",
     "failed": "✗",
     "stopped": "■",
     "idle": "○",

@@ -14,6 +14,7 @@ from textual.widgets import Input, Static
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.table import MOVING, bindings_of
 from acp_tui.ui.kit.row_list import NO_ROW, PickerRow, RowList
+from acp_tui.ui.rendering.wrapping import SEPARATOR, pack
 
 
 class FilteredList(Vertical, can_focus=True):
@@ -135,7 +136,8 @@ class FilteredList(Vertical, can_focus=True):
             self._about.update(f"Nothing matches “{self._search.value}”" if self._all else self._empty)
             return
         about = "" if self._list.shows_whole(row) else row.is_disabled_reason or row.description
-        self._about.update(make_visible_line(about))
+        parts = make_visible_line(about).split(SEPARATOR)
+        self._about.update("\n".join(pack(parts, self._about.content_size.width)))
 
     def on_resize(self, event: Resize) -> None:
         self._fit_about()

@@ -6,7 +6,7 @@ Also what an empty session shows about earlier ones and its folder.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cache, partial
@@ -38,6 +38,7 @@ from acp_tui.client.transcript.recording_plan import recording_store
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Entry, Failure, Message
 from acp_tui.conversation.facts import SessionId, SessionPage, SessionStatus, SessionSummary
+from acp_tui.conversation.updates import Reconnected
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import from_home
 from acp_tui.ui.conversation.subagents import last_line_of
@@ -488,7 +489,16 @@ def last_line(conversation: Conversation) -> str:
     """What the agent asks, does, or said last, in one line; "" if there is none."""
     asked = next(iter(conversation.elicitations.values()), None)
     now = make_visible_line(asked.message) if asked is not None else doing(conversation)
-    return now or next(filter(None, map(_last_line_of, islice(reversed(conversation.entries), MAX_LOOKED_AT))), "")
+    return now or next(filter(None, _last_lines(islice(reversed(conversation.entries), MAX_LOOKED_AT))), "")
+
+
+def _last_lines(entries: Iterable[Entry]) -> Iterator[str]:
+    """What the entries say, without failures from before a restart. They come from the last to the first."""
+    is_earlier = False
+    for entry in entries:
+        is_earlier |= isinstance(entry, Reconnected)
+        if not (is_earlier and isinstance(entry, Failure)):
+            yield _last_line_of(entry)
 
 
 def _last_line_of(entry: Entry) -> str:

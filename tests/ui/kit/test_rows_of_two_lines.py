@@ -1,6 +1,8 @@
-"""Rows with a second line: both belong to the row, for the cursor, for pages, and for the mouse."""
+"""Rows with a second line: both belong to the row, for the cursor, pages, and the mouse; and the text about a row."""
 
 from __future__ import annotations
+
+import pytest
 
 from acp_tui.ui.kit.pickers import Picker
 from acp_tui.ui.kit.row_list import PickerRow
@@ -32,3 +34,12 @@ async def test_a_page_is_as_many_lines_as_are_in_view_and_both_lines_come_into_v
         assert "below 39" in page.words
         await page.press("home", "enter")
         assert page.result == 0
+
+
+@pytest.mark.parametrize("first", ["a", "aa", "aaa", "aaaa"])
+async def test_the_text_about_a_row_breaks_between_its_facts(first: str) -> None:
+    rows = [PickerRow(0, "A row", " · ".join([first, *"z" * 70]), aside="aside")]
+    async with open_dialog(Picker("Rows", rows, search=False)) as page:
+        shown = [line.strip("│ ") for line in page.lines if "z · z" in line]
+        assert len(shown) == 2
+        assert not any(line.endswith("·") for line in shown)

@@ -6,9 +6,12 @@ import pytest
 from rich.cells import cell_len
 
 from acp_tui.client.attachments import mentions
+from acp_tui.conversation.updates import Disconnected, Reconnected
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.session.status_line import Status, StatusLine, line_of
+from acp_tui.ui.tab.sessions import last_line
 from support.desks import SESSION, Desk, OpenDesk
+from support.folding import agent, fold
 
 TWO = """
 answer(expect("session/new"), sessionId="s2")
@@ -243,6 +246,12 @@ async def test_a_row_of_the_sessions_dialog_has_the_agents_last_line_as_it_is_sh
         await desk.shows("I am ready")
         await desk.press("f3")
         await desk.shows("1 ● Can you help?", "I am ready to help.")
+
+
+def test_a_restart_leaves_the_failure_before_it_out_of_a_sessions_last_line() -> None:
+    failed = (agent("Half of it"), Disconnected("Agent exited with code 1"))
+    assert last_line(fold(*failed)) == "Agent exited with code 1"
+    assert last_line(fold(*failed, Reconnected(remembers=True))) == "Half of it"
 
 
 async def test_a_tab_behind_another_draws_nothing_until_it_comes_to_the_front(open_desk: OpenDesk) -> None:
