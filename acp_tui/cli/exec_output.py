@@ -17,7 +17,7 @@ from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import ContentBlock
 from acp_tui.conversation.conversation import Change, Conversation
 from acp_tui.conversation.entries import Entry, EntryId, Message, ToolCallEntry, TurnEnd
-from acp_tui.conversation.tool_calls import FAILED, PENDING, REJECTED, ToolCall
+from acp_tui.conversation.tool_calls import FAILED, PENDING, ToolCall
 from acp_tui.conversation.tool_text import failure_words, subject_of, visible_title
 from acp_tui.conversation.updates import ClientRemark
 from acp_tui.conversation.visible import make_visible_line
@@ -139,11 +139,9 @@ class TextOutput(OutputFormat):
     def _show_tool(self, entry_id: EntryId, call: ToolCall) -> None:
         """Print what changed, except for a call that the agent only prepares, or announces again for its question."""
         said = self._said_of_tools.get(entry_id)
-        if call.status == REJECTED:
-            return  # its question said so
         if call.status == PENDING and (said is not None or call.raw_input == {}):
             return
-        line = f"{make_visible_line(call.status_words):<11} {_title(call)}"
+        line = f"{make_visible_line(call.status):<11} {_title(call)}"
         if call.status == FAILED and (why := failure_words(call)):
             line = f"{line}: {why}"
         if said != line:

@@ -339,10 +339,9 @@ def _cancel_requested(conversation: Conversation) -> Change:
 
 def _turn_ended(conversation: Conversation, stop_reason: str, usage: facts.TurnUsage | None) -> Change:
     _count(conversation, usage)
+    touched: tuple[entries.EntryId, ...] = ()
     if stop_reason == "cancelled":
         touched = _settle_calls_of_turn(conversation, tool_calls.CANCELLED)
-    else:
-        touched = _settle_untold_calls(conversation)
     if stop_reason != "end_turn":
         touched = (*touched, _append(conversation, entries.TurnEnd(stop_reason)))
     return _end_turn(conversation, touched, stop_reason)
@@ -437,31 +436,13 @@ def _let_go(conversation: Conversation) -> Change:
 
 
 def _settle_calls_of_turn(conversation: Conversation, status: str) -> tuple[entries.EntryId, ...]:
-    return _settle_calls(conversation, status, _unsettled_calls_of_turn(conversation))
-
-
-def _unsettled_calls_of_turn(conversation: Conversation) -> set[tool_calls.ToolCallId]:
-    """Calls of earlier turns may still run in the background."""
+    """Settle the unfinished calls of this turn. Calls of earlier turns may still run in the background."""
     places, start = conversation.tool_call_entries, conversation.turn_start or 0
     behind = {work.reference for work in conversation.background if work.kind == "tool_call"}
-    return {call_id for call_id in conversation.unsettled_calls if places[call_id] >= start and call_id not in behind}
-
-
-def _settle_untold_calls(conversation: Conversation) -> tuple[entries.EntryId, ...]:
-    """Settle the calls whose end the agent didn't tell, except for subagents and what still waits for the user."""
-    untold = {
-        call_id: conversation.tool_call(call_id)
-        for call_id in _unsettled_calls_of_turn(conversation)
-        if facts.SessionId(call_id) not in conversation.subagents
+    of_turn = {
+        call_id for call_id in conversation.unsettled_calls if places[call_id] >= start and call_id not in behind
     }
-    left = {call_id for call_id, entry in untold.items() if not entry.waiting}
-    rejected = {
-        call_id
-        for call_id in left
-        if (decisions := untold[call_id].decisions) and decisions[-1].option_kind in facts.REJECTIONS
-    }
-    settled = _settle_calls(conversation, tool_calls.REJECTED, rejected)
-    return (*settled, *_settle_calls(conversation, tool_calls.UNFINISHED, left - rejected))
+    return _settle_calls(conversation, status, of_turn)
 
 
 def _settle_calls(
@@ -633,7 +614,7 @@ def _mirror_call(conversation: Conversation, call_id: tool_calls.ToolCallId) -> 
         return None
     call = conversation.tool_call(call_id).call
     subagent.conversation.title = call.title or subagent.conversation.title
-    if call.is_settled and call.status != tool_calls.UNFINISHED and not subagent.conversation.is_idle:
+    if call.is_settled and not subagent.conversation.is_idle:
         reasons = {tool_calls.COMPLETED: "end_turn", tool_calls.CANCELLED: "cancelled"}
         reason = reasons.get(call.status)
         if reason is None:

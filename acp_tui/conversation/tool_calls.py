@@ -21,11 +21,7 @@ COMPLETED: Final = "completed"
 FAILED: Final = "failed"
 CANCELLED: Final = "cancelled"
 """Also set when the user cancels the turn. Any later report replaces it."""
-REJECTED: Final = "rejected"
-"""Set when a turn ends in which the user rejected the call, and the agent didn't tell its end. As CANCELLED."""
-UNFINISHED: Final = "unfinished"
-"""The same for other calls whose end the agent didn't tell."""
-SETTLED: Final = frozenset({COMPLETED, FAILED, CANCELLED, REJECTED, UNFINISHED})
+SETTLED: Final = frozenset({COMPLETED, FAILED, CANCELLED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,11 +217,6 @@ class ToolCall:
     def is_settled(self) -> bool:
         """Whether no more work is expected. A late report may still come."""
         return self.status in SETTLED
-
-    @property
-    def status_words(self) -> str:
-        """The status as it is shown. An unknown one is the agent's text."""
-        return "canceled" if self.status == CANCELLED else self.status.replace("_", " ")
 
     @property
     def shown_title(self) -> str:

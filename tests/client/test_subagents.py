@@ -172,7 +172,7 @@ async def test_subagents_speak_ask_and_are_stopped(tmp_path: Path) -> None:
     look, write = session.conversation.subagents.values()
     assert texts(look.conversation)[0] == ("agent", "I look. Found.")
     assert texts(write.conversation)[0] == ("agent", "I write. ")
-    assert (subagent_state(look), subagent_state(write)) == ("cancelled", "done")
+    assert (subagent_state(look), subagent_state(write)) == ("canceled", "done")
     assert replayed(tmp_path / "run.jsonl") == {SessionId("s1"): session.conversation}
 
 

@@ -82,10 +82,8 @@ STATUS_GLYPHS: Final = {
     tool_calls.COMPLETED: "✓",
     tool_calls.FAILED: "✗",
     tool_calls.CANCELLED: "⊘",
-    tool_calls.REJECTED: "⊘",
-    tool_calls.UNFINISHED: "⊘",
 }
-WITHOUT_WORD: Final = frozenset({tool_calls.PENDING, tool_calls.IN_PROGRESS, tool_calls.COMPLETED})
+STATUS_WORDS: Final = {tool_calls.FAILED: "failed", tool_calls.CANCELLED: "canceled"}
 
 RAIL: Final = "    │ "
 MIN_SUBJECT_CELLS: Final = 12
@@ -186,9 +184,7 @@ class ToolCallDrawing(KeptDrawing):
         word = (
             "needs your decision"
             if self._entry.waiting
-            else ""
-            if call.status in WITHOUT_WORD
-            else make_visible_line(call.status_words)
+            else STATUS_WORDS.get(call.status, "" if call.status in STATUS_GLYPHS else make_visible_line(call.status))
         )
         icons = [
             Gutter(f"  {glyph} ", palette.status),
