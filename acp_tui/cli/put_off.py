@@ -41,4 +41,4 @@ def put_off() -> None:
     for name in PUT_OFF:
         sys.modules.setdefault(name, _PutOff(name))
     if find_spec("_sha1") and find_spec("_sha3"):  # some distributions leave out what Python has itself
-        sys.modules.setdefault("_hashlib", None)  # type: ignore[arg-type]  # OpenSSL's hashes, which nothing here needs
+        sys.modules.setdefault("_hashlib", None)  # type: ignore[arg-type]  # OpenSSL's hashes: None makes Python use its own
