@@ -268,6 +268,11 @@ def test_a_session_that_was_closed_while_it_was_opened_in_vain_is_kept(end: tupl
     assert texts(live[SessionId("s2")])[0] == ("agent", "word 0 ")
 
 
+def test_a_closed_session_does_not_fail_when_its_agent_ends_while_it_is_resumed() -> None:
+    live = check([*OPENED, (close, "s1", 1), (answer, "s1", 0), (load, "s1", 0), (hang_up, "s1", 2)])
+    assert texts(live[SessionId("s1")]) == []
+
+
 def test_questions_of_two_sessions_with_the_same_id_are_answered_each_in_its_own() -> None:
     """One session is open, another is being opened when the agent exits."""
     begun: Acts = [(begin, "s2", 0), (answer, "s2", 0), (ask, "s2", 1), (elicit, "s2", 1)]
