@@ -17,7 +17,7 @@ from acp_tui.conversation.content import ContentBlock, Text
 from acp_tui.conversation.conversation import Conversation, SubagentState
 from acp_tui.conversation.elicitation import Form, UrlVisit
 from acp_tui.conversation.reducer import IDLE
-from acp_tui.conversation.tool_calls import ToolCall, ToolCallPatch
+from acp_tui.conversation.tool_calls import UNFINISHED, ToolCall, ToolCallPatch
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.web_address import place_of
 
@@ -280,7 +280,7 @@ def patch_of(call: ToolCall) -> ToolCallPatch:
         call.tool_call_id,
         call.title,
         call.kind,
-        call.status,
+        UNSET if call.status == UNFINISHED else call.status,  # the end of its turn says so again
         call.content,
         call.locations,
         call.raw_input,

@@ -293,7 +293,7 @@ def _prompt_refused(conversation: Conversation, failure: updates.TurnFailed | No
 
 def _release_held(conversation: Conversation) -> tuple[entries.EntryId, ...]:
     held, conversation.held = conversation.held, []
-    return tuple(entry for said in held for entry in _message(conversation, said).entries)
+    return tuple(dict.fromkeys(entry for said in held for entry in _message(conversation, said).entries))
 
 
 # If the agent reports states, a turn ends with an idle that comes after both the acceptance of the prompt and a state
@@ -339,9 +339,10 @@ def _cancel_requested(conversation: Conversation) -> Change:
 
 def _turn_ended(conversation: Conversation, stop_reason: str, usage: facts.TurnUsage | None) -> Change:
     _count(conversation, usage)
-    touched: tuple[entries.EntryId, ...] = ()
     if stop_reason == "cancelled":
         touched = _settle_calls_of_turn(conversation, tool_calls.CANCELLED)
+    else:
+        touched = _settle_untold_calls(conversation)
     if stop_reason != "end_turn":
         touched = (*touched, _append(conversation, entries.TurnEnd(stop_reason)))
     return _end_turn(conversation, touched, stop_reason)
@@ -436,13 +437,27 @@ def _let_go(conversation: Conversation) -> Change:
 
 
 def _settle_calls_of_turn(conversation: Conversation, status: str) -> tuple[entries.EntryId, ...]:
-    """Settle the unfinished calls of this turn. Calls of earlier turns may still run in the background."""
+    return _settle_calls(conversation, status, _unsettled_calls_of_turn(conversation))
+
+
+def _unsettled_calls_of_turn(conversation: Conversation) -> set[tool_calls.ToolCallId]:
+    """Calls of earlier turns may still run in the background."""
     places, start = conversation.tool_call_entries, conversation.turn_start or 0
     behind = {work.reference for work in conversation.background if work.kind == "tool_call"}
-    of_turn = {
-        call_id for call_id in conversation.unsettled_calls if places[call_id] >= start and call_id not in behind
+    return {call_id for call_id in conversation.unsettled_calls if places[call_id] >= start and call_id not in behind}
+
+
+def _settle_untold_calls(conversation: Conversation) -> tuple[entries.EntryId, ...]:
+    """Settle the calls whose end the agent didn't tell, except for subagents.
+
+    It includes what waits for the user: whether its question is canceled before or after that makes no difference.
+    """
+    untold = {
+        call_id
+        for call_id in _unsettled_calls_of_turn(conversation)
+        if facts.SessionId(call_id) not in conversation.subagents
     }
-    return _settle_calls(conversation, status, of_turn)
+    return _settle_calls(conversation, tool_calls.UNFINISHED, untold)
 
 
 def _settle_calls(
@@ -547,7 +562,7 @@ def _permission(conversation: Conversation, update: updates.PermissionUpdate) ->
         return Change((conversation.tool_call_entries[asked.tool_call_id],), (facts.Fact.PERMISSIONS,))
     decision = entries.Decision(name, kind, update.at, update.rule, update.is_withdrawn)
     entry.decisions = (*entry.decisions, decision)
-    if asked.is_alone and not entry.call.is_settled:
+    if asked.is_alone and (not entry.call.is_settled or entry.call.status == tool_calls.UNFINISHED):
         is_allowed = option is not None and not option.is_rejection
         _settle_calls(conversation, tool_calls.COMPLETED if is_allowed else tool_calls.CANCELLED, {asked.tool_call_id})
     return Change((conversation.tool_call_entries[asked.tool_call_id],), (facts.Fact.PERMISSIONS,))
@@ -614,7 +629,7 @@ def _mirror_call(conversation: Conversation, call_id: tool_calls.ToolCallId) -> 
         return None
     call = conversation.tool_call(call_id).call
     subagent.conversation.title = call.title or subagent.conversation.title
-    if call.is_settled and not subagent.conversation.is_idle:
+    if call.is_settled and call.status != tool_calls.UNFINISHED and not subagent.conversation.is_idle:
         reasons = {tool_calls.COMPLETED: "end_turn", tool_calls.CANCELLED: "cancelled"}
         reason = reasons.get(call.status)
         if reason is None:

@@ -25,7 +25,7 @@ from acp_tui.client.transcript.recording_plan import RecordingPlan
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import SessionId
-from acp_tui.conversation.tool_calls import TerminalId
+from acp_tui.conversation.tool_calls import TerminalId, ToolCallId
 from acp_tui.conversation.updates import TerminalExited, TerminalOpened, TerminalOutput
 from acp_tui.rpc import ConnectionLost
 from support.agents import EVERY_SESSION_CALL, asked, in_memory, said
@@ -271,6 +271,11 @@ def test_a_session_that_was_closed_while_it_was_opened_in_vain_is_kept(end: tupl
 def test_a_closed_session_does_not_fail_when_its_agent_ends_while_it_is_resumed() -> None:
     live = check([*OPENED, (close, "s1", 1), (answer, "s1", 0), (load, "s1", 0), (hang_up, "s1", 2)])
     assert texts(live[SessionId("s1")]) == []
+
+
+def test_a_request_that_waits_when_its_turn_ends_is_canceled_with_it() -> None:
+    live = check([*OPENED, (prompt, "s1", 0), (ask, "s1", 1), (answer, "s1", 0)])
+    assert live[SessionId("s1")].tool_call(ToolCallId("c1")).status_words == "unfinished"
 
 
 def test_questions_of_two_sessions_with_the_same_id_are_answered_each_in_its_own() -> None:
