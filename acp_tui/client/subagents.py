@@ -157,5 +157,5 @@ class Routes(Generic[T]):
         """The session that shows a question, and the question for the user. Raises RequestFailed."""
         session = self.serving(session_id)
         if session_id not in self.open and not asked.request.is_alone:
-            self.on_update(session_id, updates.ToolCallReported(asked.patch))
+            self.on_update(session_id, updates.ToolCallReported(asked.patch, begins=True))
         return session, self._subagents.question(session.conversation, session_id, asked)

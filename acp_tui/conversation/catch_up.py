@@ -142,7 +142,7 @@ class _Retelling:
             case entries.Message():
                 yield from self._message(at, entry)
             case entries.ToolCallEntry(call, decisions):
-                yield updates.ToolCallReported(patch_of(call))
+                yield updates.ToolCallReported(patch_of(call), begins=True)
                 if call.places:
                     yield updates.DiffsPlaced(call.tool_call_id, tuple(call.places.values()))
                 for decision in decisions:

@@ -39,10 +39,10 @@ def apply(conversation: Conversation, update: updates.SessionUpdate) -> Change:
             return _message(conversation, update)
         case updates.TerminalOutput():
             return apply_terminal(conversation, update)
-        case updates.ToolCallReported(patch):
+        case updates.ToolCallReported(patch, begins):
             if (owner := conversation.subagent_calls.get(patch.tool_call_id)) is not None:
                 return _subagent_said(conversation, updates.SubagentSaid(owner, update, is_of_call=True))
-            return _mirrored(conversation, patch.tool_call_id, _report_tool_call(conversation, patch))
+            return _mirrored(conversation, patch.tool_call_id, _report_tool_call(conversation, patch, begins=begins))
         case updates.SubagentReported():
             return _subagent_reported(conversation, update)
         case updates.SubagentSaid():
@@ -506,9 +506,21 @@ def _characters(item: tool_calls.ToolCallContent) -> int:
     return marked or len(str(item))
 
 
-def _report_tool_call(conversation: Conversation, patch: tool_calls.ToolCallPatch) -> entries.EntryId:
-    """Create or change a call. An update may come first, and a second `tool_call` changes the first."""
+def _is_over(conversation: Conversation, call_id: tool_calls.ToolCallId) -> bool:
+    """Whether the call is settled and of an earlier turn. Some agents then use its ID for another."""
+    at = conversation.tool_call_entries.get(call_id)
+    if at is None or (entry := conversation.tool_call(call_id)).waiting or not entry.call.is_settled:
+        return False
+    later = islice(reversed(conversation.entries), len(conversation.entries) - at)
+    is_prompt = (isinstance(each, entries.Message) and each.role == "user" for each in later)
+    return at < (conversation.turn_start or 0) or any(is_prompt)
+
+
+def _report_tool_call(conversation: Conversation, patch: tool_calls.ToolCallPatch, *, begins: bool) -> entries.EntryId:
+    """Create or change a call. An update may come first, and a second `tool_call` changes the first of its turn."""
     call_id = patch.tool_call_id
+    if begins and _is_over(conversation, call_id):
+        del conversation.tool_call_entries[call_id]
     call = _call_of(conversation, call_id).call
     was_canceled = conversation.turn is facts.Turn.CANCELLING and call.status == tool_calls.CANCELLED
     call.apply(patch)
@@ -540,7 +552,7 @@ def _show_terminal(conversation: Conversation, terminal_id: tool_calls.TerminalI
 
 def _permission(conversation: Conversation, update: updates.PermissionUpdate) -> Change:
     if isinstance(update, updates.PermissionAsked):
-        entry_id = _report_tool_call(conversation, update.patch)
+        entry_id = _report_tool_call(conversation, update.patch, begins=True)
         request = update.request
         if request.tool_call_id in conversation.subagent_calls:
             request = replace(request, is_alone=True)  # the subagent's conversation shows the outcome

@@ -95,6 +95,11 @@ async def report(stage: Stage, session_id: str, number: int) -> None:
     await stage.wire.send(notification("session/update", {"sessionId": session_id, "update": call}))
 
 
+async def finish(stage: Stage, session_id: str, number: int) -> None:
+    call = {"sessionUpdate": "tool_call_update", "toolCallId": f"c{number}", "status": "completed"}
+    await stage.wire.send(notification("session/update", {"sessionId": session_id, "update": call}))
+
+
 async def ask(stage: Stage, session_id: str, number: int) -> None:
     options = ("a", "b") if number else ()
     await stage.wire.send(asked(f"p{next(stage.numbers)}", *options, call_id=f"c{number}", session_id=session_id))
@@ -207,7 +212,7 @@ async def end_terminal(stage: Stage, session_id: str, number: int) -> None:
 
 
 ACTS: tuple[Act, ...] = (
-    *(say, report, ask, elicit, withdraw, answer, answer, answer, refuse, send_nonsense, hang_up),
+    *(say, report, finish, ask, elicit, withdraw, answer, answer, answer, refuse, send_nonsense, hang_up),
     *(begin, load, close, prompt, prompt, cancel, decide, switch, print_to_terminal, end_terminal),
 )
 Acts = list[tuple[Act, str, int]]
@@ -276,6 +281,12 @@ def test_a_closed_session_does_not_fail_when_its_agent_ends_while_it_is_resumed(
 def test_a_request_that_waits_when_its_turn_ends_is_canceled_with_it() -> None:
     live = check([*OPENED, (prompt, "s1", 0), (ask, "s1", 1), (answer, "s1", 0)])
     assert live[SessionId("s1")].tool_call(ToolCallId("c1")).status_words == "unfinished"
+
+
+def test_a_call_with_the_id_of_an_earlier_one_is_another_in_the_replay_too() -> None:
+    turn: Acts = [(prompt, "s1", 0), (report, "s1", 1), (finish, "s1", 1), (answer, "s1", 0)]
+    live = check([*OPENED, *turn, *turn])
+    assert texts(live[SessionId("s1")]) == [("user", "prompt 0"), ("call", "c1")] * 2
 
 
 def test_questions_of_two_sessions_with_the_same_id_are_answered_each_in_its_own() -> None:
