@@ -82,8 +82,8 @@ class TextOutput(OutputFormat):
         match entry:
             case Message(role="agent"):
                 self._show_message(entry_id, entry)
-            case ToolCallEntry(call):
-                self._show_tool(entry_id, call)
+            case ToolCallEntry():
+                self._show_tool(entry_id, entry)
             case TurnEnd(stop_reason):
                 self.say(make_visible_line(stop_words(stop_reason)))
             case ClientRemark(text):
@@ -136,12 +136,14 @@ class TextOutput(OutputFormat):
         self._streams.out("\n" * (not self._ends_line) + "\n".join(lines))
         self._ends_line = False
 
-    def _show_tool(self, entry_id: EntryId, call: ToolCall) -> None:
+    def _show_tool(self, entry_id: EntryId, entry: ToolCallEntry) -> None:
         """Print what changed, except for a call that the agent only prepares, or announces again for its question."""
-        said = self._said_of_tools.get(entry_id)
+        call, said = entry.call, self._said_of_tools.get(entry_id)
+        if entry.is_rejected:
+            return  # its question said so
         if call.status == PENDING and (said is not None or call.raw_input == {}):
             return
-        line = f"{make_visible_line(call.status):<11} {_title(call)}"
+        line = f"{make_visible_line(entry.status_words):<11} {_title(call)}"
         if call.status == FAILED and (why := failure_words(call)):
             line = f"{line}: {why}"
         if said != line:

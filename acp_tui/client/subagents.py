@@ -139,7 +139,7 @@ class Routes(Generic[T]):
         """Apply an update from the agent, except to terminals that run here, and words that aren't the user's."""
         match update:
             case updates.MessageChunk("user", Text(text)) if self.quirks.leaves_out(text):
-                return
+                update = updates.PlanReplaced((), "")  # it only ends the message before, which would go on otherwise
         if isinstance(update, OfTerminal):
             state = session.conversation.terminals.get(update.terminal_id)
             if state is not None and state.is_ours:
@@ -157,5 +157,5 @@ class Routes(Generic[T]):
         """The session that shows a question, and the question for the user. Raises RequestFailed."""
         session = self.serving(session_id)
         if session_id not in self.open and not asked.request.is_alone:
-            self.on_update(session_id, updates.ToolCallReported(asked.patch))
+            self.on_update(session_id, updates.ToolCallReported(asked.patch, begins=True))
         return session, self._subagents.question(session.conversation, session_id, asked)

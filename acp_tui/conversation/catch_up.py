@@ -17,7 +17,7 @@ from acp_tui.conversation.content import ContentBlock, Text
 from acp_tui.conversation.conversation import Conversation, SubagentState
 from acp_tui.conversation.elicitation import Form, UrlVisit
 from acp_tui.conversation.reducer import IDLE
-from acp_tui.conversation.tool_calls import ToolCall, ToolCallPatch
+from acp_tui.conversation.tool_calls import UNFINISHED, ToolCall, ToolCallPatch
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.web_address import place_of
 
@@ -142,7 +142,7 @@ class _Retelling:
             case entries.Message():
                 yield from self._message(at, entry)
             case entries.ToolCallEntry(call, decisions):
-                yield updates.ToolCallReported(patch_of(call))
+                yield updates.ToolCallReported(patch_of(call), begins=True)
                 if call.places:
                     yield updates.DiffsPlaced(call.tool_call_id, tuple(call.places.values()))
                 for decision in decisions:
@@ -280,7 +280,7 @@ def patch_of(call: ToolCall) -> ToolCallPatch:
         call.tool_call_id,
         call.title,
         call.kind,
-        call.status,
+        UNSET if call.status == UNFINISHED else call.status,  # the end of its turn says so again
         call.content,
         call.locations,
         call.raw_input,

@@ -9,8 +9,8 @@ from typing import Final, NewType, TypeAlias
 from acp_tui.conversation.buffers import ByteRing, TextBuffer
 from acp_tui.conversation.content import ContentBlock, Text, is_for_user, label_of, typed_and_pasted
 from acp_tui.conversation.elicitation import FieldAnswer
-from acp_tui.conversation.facts import ErrorFacts
-from acp_tui.conversation.tool_calls import TerminalId, ToolCall
+from acp_tui.conversation.facts import REJECTIONS, ErrorFacts
+from acp_tui.conversation.tool_calls import CANCELLED, UNFINISHED, TerminalId, ToolCall
 from acp_tui.conversation.updates import ClientRemark, ElicitationAction, Reconnected, Role, UnknownUpdate
 from acp_tui.values import dataclass
 
@@ -95,6 +95,19 @@ class ToolCallEntry:
     decisions: tuple[Decision, ...] = ()
     waiting: int = 0
     """How many permission requests about it wait for the user."""
+
+    @property
+    def is_rejected(self) -> bool:
+        """Whether the user rejected it, and the agent told nothing more."""
+        decided = self.decisions[-1].option_kind if self.decisions else None
+        return self.call.status == UNFINISHED and decided in REJECTIONS
+
+    @property
+    def status_words(self) -> str:
+        """The status as it is shown. An unknown one is the agent's text."""
+        if self.is_rejected:
+            return "rejected"
+        return "canceled" if self.call.status == CANCELLED else self.call.status.replace("_", " ")
 
 
 @dataclass(frozen=True, slots=True)

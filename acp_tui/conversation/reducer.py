@@ -39,10 +39,10 @@ def apply(conversation: Conversation, update: updates.SessionUpdate) -> Change:
             return _message(conversation, update)
         case updates.TerminalOutput():
             return apply_terminal(conversation, update)
-        case updates.ToolCallReported(patch):
+        case updates.ToolCallReported(patch, begins):
             if (owner := conversation.subagent_calls.get(patch.tool_call_id)) is not None:
                 return _subagent_said(conversation, updates.SubagentSaid(owner, update, is_of_call=True))
-            return _mirrored(conversation, patch.tool_call_id, _report_tool_call(conversation, patch))
+            return _mirrored(conversation, patch.tool_call_id, _report_tool_call(conversation, patch, begins=begins))
         case updates.SubagentReported():
             return _subagent_reported(conversation, update)
         case updates.SubagentSaid():
@@ -293,7 +293,7 @@ def _prompt_refused(conversation: Conversation, failure: updates.TurnFailed | No
 
 def _release_held(conversation: Conversation) -> tuple[entries.EntryId, ...]:
     held, conversation.held = conversation.held, []
-    return tuple(entry for said in held for entry in _message(conversation, said).entries)
+    return tuple(dict.fromkeys(entry for said in held for entry in _message(conversation, said).entries))
 
 
 # If the agent reports states, a turn ends with an idle that comes after both the acceptance of the prompt and a state
@@ -339,9 +339,10 @@ def _cancel_requested(conversation: Conversation) -> Change:
 
 def _turn_ended(conversation: Conversation, stop_reason: str, usage: facts.TurnUsage | None) -> Change:
     _count(conversation, usage)
-    touched: tuple[entries.EntryId, ...] = ()
     if stop_reason == "cancelled":
         touched = _settle_calls_of_turn(conversation, tool_calls.CANCELLED)
+    else:
+        touched = _settle_untold_calls(conversation)
     if stop_reason != "end_turn":
         touched = (*touched, _append(conversation, entries.TurnEnd(stop_reason)))
     return _end_turn(conversation, touched, stop_reason)
@@ -436,13 +437,27 @@ def _let_go(conversation: Conversation) -> Change:
 
 
 def _settle_calls_of_turn(conversation: Conversation, status: str) -> tuple[entries.EntryId, ...]:
-    """Settle the unfinished calls of this turn. Calls of earlier turns may still run in the background."""
+    return _settle_calls(conversation, status, _unsettled_calls_of_turn(conversation))
+
+
+def _unsettled_calls_of_turn(conversation: Conversation) -> set[tool_calls.ToolCallId]:
+    """Calls of earlier turns may still run in the background."""
     places, start = conversation.tool_call_entries, conversation.turn_start or 0
     behind = {work.reference for work in conversation.background if work.kind == "tool_call"}
-    of_turn = {
-        call_id for call_id in conversation.unsettled_calls if places[call_id] >= start and call_id not in behind
+    return {call_id for call_id in conversation.unsettled_calls if places[call_id] >= start and call_id not in behind}
+
+
+def _settle_untold_calls(conversation: Conversation) -> tuple[entries.EntryId, ...]:
+    """Settle the calls whose end the agent didn't tell, except for subagents.
+
+    It includes what waits for the user: whether its question is canceled before or after that makes no difference.
+    """
+    untold = {
+        call_id
+        for call_id in _unsettled_calls_of_turn(conversation)
+        if facts.SessionId(call_id) not in conversation.subagents
     }
-    return _settle_calls(conversation, status, of_turn)
+    return _settle_calls(conversation, tool_calls.UNFINISHED, untold)
 
 
 def _settle_calls(
@@ -491,9 +506,21 @@ def _characters(item: tool_calls.ToolCallContent) -> int:
     return marked or len(str(item))
 
 
-def _report_tool_call(conversation: Conversation, patch: tool_calls.ToolCallPatch) -> entries.EntryId:
-    """Create or change a call. An update may come first, and a second `tool_call` changes the first."""
+def _is_over(conversation: Conversation, call_id: tool_calls.ToolCallId) -> bool:
+    """Whether the call is settled and of an earlier turn. Some agents then use its ID for another."""
+    at = conversation.tool_call_entries.get(call_id)
+    if at is None or (entry := conversation.tool_call(call_id)).waiting or not entry.call.is_settled:
+        return False
+    later = islice(reversed(conversation.entries), len(conversation.entries) - at)
+    is_prompt = (isinstance(each, entries.Message) and each.role == "user" for each in later)
+    return at < (conversation.turn_start or 0) or any(is_prompt)
+
+
+def _report_tool_call(conversation: Conversation, patch: tool_calls.ToolCallPatch, *, begins: bool) -> entries.EntryId:
+    """Create or change a call. An update may come first, and a second `tool_call` changes the first of its turn."""
     call_id = patch.tool_call_id
+    if begins and _is_over(conversation, call_id):
+        del conversation.tool_call_entries[call_id]
     call = _call_of(conversation, call_id).call
     was_canceled = conversation.turn is facts.Turn.CANCELLING and call.status == tool_calls.CANCELLED
     call.apply(patch)
@@ -525,7 +552,7 @@ def _show_terminal(conversation: Conversation, terminal_id: tool_calls.TerminalI
 
 def _permission(conversation: Conversation, update: updates.PermissionUpdate) -> Change:
     if isinstance(update, updates.PermissionAsked):
-        entry_id = _report_tool_call(conversation, update.patch)
+        entry_id = _report_tool_call(conversation, update.patch, begins=True)
         request = update.request
         if request.tool_call_id in conversation.subagent_calls:
             request = replace(request, is_alone=True)  # the subagent's conversation shows the outcome
@@ -547,7 +574,7 @@ def _permission(conversation: Conversation, update: updates.PermissionUpdate) ->
         return Change((conversation.tool_call_entries[asked.tool_call_id],), (facts.Fact.PERMISSIONS,))
     decision = entries.Decision(name, kind, update.at, update.rule, update.is_withdrawn)
     entry.decisions = (*entry.decisions, decision)
-    if asked.is_alone and not entry.call.is_settled:
+    if asked.is_alone and (not entry.call.is_settled or entry.call.status == tool_calls.UNFINISHED):
         is_allowed = option is not None and not option.is_rejection
         _settle_calls(conversation, tool_calls.COMPLETED if is_allowed else tool_calls.CANCELLED, {asked.tool_call_id})
     return Change((conversation.tool_call_entries[asked.tool_call_id],), (facts.Fact.PERMISSIONS,))
@@ -614,7 +641,7 @@ def _mirror_call(conversation: Conversation, call_id: tool_calls.ToolCallId) -> 
         return None
     call = conversation.tool_call(call_id).call
     subagent.conversation.title = call.title or subagent.conversation.title
-    if call.is_settled and not subagent.conversation.is_idle:
+    if call.is_settled and call.status != tool_calls.UNFINISHED and not subagent.conversation.is_idle:
         reasons = {tool_calls.COMPLETED: "end_turn", tool_calls.CANCELLED: "cancelled"}
         reason = reasons.get(call.status)
         if reason is None:

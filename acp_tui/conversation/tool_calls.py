@@ -21,7 +21,9 @@ COMPLETED: Final = "completed"
 FAILED: Final = "failed"
 CANCELLED: Final = "cancelled"
 """Also set when the user cancels the turn. Any later report replaces it."""
-SETTLED: Final = frozenset({COMPLETED, FAILED, CANCELLED})
+UNFINISHED: Final = "unfinished"
+"""Set when a turn ends and the agent didn't tell the call's end. Any later report replaces it."""
+SETTLED: Final = frozenset({COMPLETED, FAILED, CANCELLED, UNFINISHED})
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,6 +121,8 @@ class ToolCallReported:
     """A tool call began or changed; both use the same patch."""
 
     patch: ToolCallPatch
+    begins: bool = False
+    """Whether the agent announces it: then it isn't an earlier call that had its ID."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,9 +100,9 @@ def quirks_of(agent_name: str) -> Quirks:
     if agent_name == "gemini-cli":
         return Quirks(missing_file_reads_empty=True, tells_own_words=True, why_not_loaded=GEMINI_LOSES)
     # @zed-industries/claude-agent-acp 0.23.1 tells a loaded session from Claude's own record, in which setting a model
-    # is a command that the user typed, and a canceled turn ends with a line. Its successor, which has another name,
-    # leaves the commands out.
-    if agent_name == "@zed-industries/claude-agent-acp":
+    # is a command that the user typed, and a canceled turn ends with a line. Its successor, @agentclientprotocol's
+    # 0.101.0, leaves out the commands, but not the line.
+    if agent_name in ("@zed-industries/claude-agent-acp", "@agentclientprotocol/claude-agent-acp"):
         return Quirks(tells_own_words=True)
     return Quirks()
 

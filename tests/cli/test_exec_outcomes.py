@@ -82,7 +82,7 @@ def test_text_is_the_agents_message_and_all_else_is_on_stderr(run: Any):
     """
     ran = run(script)
     assert (ran.status, ran.out) == (0, "one, two\n\nthree\n")
-    assert ran.err.splitlines()[0].startswith("· in_progress Look")
+    assert ran.err.splitlines()[0].startswith("· in progress Look")
     assert "\x1b" not in ran.err
 
 

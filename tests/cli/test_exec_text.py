@@ -88,7 +88,7 @@ def test_a_failed_call_says_why_and_a_call_is_announced_once_when_it_is_known(
         output.change(conversation, reducer.apply(conversation, update))
     assert capfd.readouterr().err.splitlines() == [
         "· pending     Write out.txt",
-        "· in_progress Write out.txt",
+        "· in progress Write out.txt",
         "· failed      Write out.txt: <error>Read it first␛[2J</error>",
         "· failed      Read: No such file",
     ]

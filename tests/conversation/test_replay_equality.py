@@ -57,7 +57,7 @@ from acp_tui.conversation.updates import (
     UnknownUpdate,
     UsageReported,
 )
-from support.folding import agent, ask, call, fold, prompt, thought, user
+from support.folding import agent, ask, begun, call, fold, prompt, thought, user
 
 TERMINAL = TerminalId("term-1")
 EVERY_KIND: tuple[SessionUpdate, ...] = (
@@ -72,6 +72,7 @@ EVERY_KIND: tuple[SessionUpdate, ...] = (
     MessageChunk("agent", Image("aGk=", "image/png")),
     call("t", title="Read", status="in_progress"),
     call("t", status="completed", meta={"a": 1}),
+    begun("t", title="Again"),
     call("u", content=(TerminalContent(TERMINAL),), meta={"b": 2}),
     ask(1, "t"),
     ask(2, "v"),

@@ -17,9 +17,9 @@ from acp_tui.conversation.tool_calls import (
     ToolCallId,
     UnknownContent,
 )
-from acp_tui.conversation.updates import CancelRequested, ToolCallContentAdded, TurnEnded
+from acp_tui.conversation.updates import CancelRequested, SessionUpdate, ToolCallContentAdded, TurnEnded
 from acp_tui.conversation.visible.cutting import MAX_ITEMS, cut_characters
-from support.folding import agent, call, fold, last_change, prompt, texts
+from support.folding import agent, ask, begun, call, fold, last_change, prompt, texts
 
 OUTPUT = BlockContent(Text("42"))
 DIFF = TextDiff("/work/a.py", "new", "old")
@@ -49,6 +49,43 @@ def test_a_report_makes_an_entry_with_the_protocols_defaults() -> None:
     assert fold(call("t", title="Read")).entries == [
         ToolCallEntry(ToolCall(ToolCallId("t"), "Read", kind="other", status="pending"))
     ]
+
+
+ENDED = (begun("t", title="Read", status="completed"), TurnEnded("end_turn"))
+
+
+def test_an_id_that_is_used_again_in_a_later_turn_is_another_call() -> None:
+    later = (prompt("more"), begun("t", title="Write"), call("t", status="failed"))
+    conversation = fold(prompt("go"), *ENDED, *later)
+    assert texts(conversation) == [("user", "go"), ("call", "t"), ("user", "more"), ("call", "t")]
+    calls = [entry.call for entry in conversation.entries if isinstance(entry, ToolCallEntry)]
+    assert [(each.title, each.status) for each in calls] == [("Read", "completed"), ("Write", "failed")]
+
+
+def test_a_question_about_a_call_of_an_earlier_turn_that_is_over_is_about_another() -> None:
+    conversation = fold(prompt("go"), *ENDED, prompt("more"), ask(1, "t", title="Delete"))
+    assert texts(conversation)[-1] == ("call", "t")
+    assert [conversation.entries[at].waiting for at in (1, 3)] == [0, 1]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("again", [begun("t", title="Write"), ask(1, "t", title="Write")])
+@pytest.mark.parametrize(
+    "before",
+    [
+        (prompt("go"), begun("t", title="Read", status="completed")),
+        (prompt("go"), TurnEnded("end_turn"), prompt("more"), begun("t", title="Read", status="completed")),
+        (prompt("go"), TurnEnded("end_turn"), begun("t", title="Read"), prompt("more")),
+    ],
+    ids=["in the same turn", "in the later turn", "still at work"],
+)
+def test_a_call_that_is_announced_again_while_it_may_be_at_work_is_the_same(
+    before: tuple[SessionUpdate, ...], again: SessionUpdate
+) -> None:
+    assert only_call(fold(*before, again)).title == "Write"
+
+
+def test_an_update_of_a_call_of_an_earlier_turn_changes_it_where_it_stands() -> None:
+    assert only_call(fold(prompt("go"), *ENDED, prompt("more"), call("t", title="Late"))).title == "Late"
 
 
 def test_a_second_report_changes_the_entry_where_it_stands() -> None:

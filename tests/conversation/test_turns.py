@@ -1,16 +1,20 @@
 """Turns: a prompt starts one, only the agent ends it, and how it ended stays visible."""
 
+from dataclasses import replace
+
 import pytest
 
 from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import Image, Text
 from acp_tui.conversation.conversation import NOTHING, Change, Conversation
 from acp_tui.conversation.entries import EntryId, Failure, Message, ToolCallEntry, TurnEnd
-from acp_tui.conversation.facts import Fact, PlanStep, Turn
+from acp_tui.conversation.facts import Fact, PlanStep, RequestKey, Turn
 from acp_tui.conversation.reducer import apply
+from acp_tui.conversation.tool_calls import ToolCallId
 from acp_tui.conversation.updates import (
     CancelRequested,
     Disconnected,
+    PermissionAnswered,
     PlanReplaced,
     PromptSent,
     SessionUpdate,
@@ -88,7 +92,7 @@ def test_a_cancel_without_a_running_turn_does_nothing(before: list[SessionUpdate
 
 
 def test_a_cancel_leaves_an_unfinished_call_of_an_earlier_turn_alone() -> None:
-    first = (prompt("a"), call("background", status="in_progress"), TurnEnded("end_turn"))
+    first = (prompt("a"), TurnEnded("end_turn"), call("background", status="in_progress"))
     second = (prompt("b"), call("now", status="in_progress"), CancelRequested(), TurnEnded("cancelled"))
     assert statuses(fold(*first, *second)) == ["in_progress", "cancelled"]
     assert statuses(fold(*first, *second, Disconnected("gone"))) == ["failed", "cancelled"]
@@ -114,8 +118,32 @@ def test_a_cancelled_turn_may_still_end_as_done() -> None:
     assert (conversation.turn, texts(conversation)) == (Turn.IDLE, [("user", "go")])
 
 
-def test_a_turn_that_is_done_leaves_its_open_calls_to_the_agent() -> None:
-    assert statuses(fold(prompt("go"), call("a"), TurnEnded("end_turn"))) == ["pending"]
+def test_a_call_whose_end_the_agent_did_not_tell_is_unfinished_after_the_turn() -> None:
+    updates = (prompt("go"), call("a"), call("b", status="in_progress"), TurnEnded("end_turn"))
+    assert statuses(fold(*updates)) == ["unfinished", "unfinished"]
+    assert last_change(*updates) == Change((EntryId(1), EntryId(2)), TURN)
+
+
+@pytest.mark.parametrize("status", ["in_progress", "completed"])
+def test_an_agent_that_goes_on_with_a_call_after_the_turn_is_believed(status: str) -> None:
+    assert statuses(fold(prompt("go"), call("a"), TurnEnded("end_turn"), call("a", status=status))) == [status]
+
+
+@pytest.mark.parametrize(("answer", "words"), [("opt-2", "rejected"), ("opt-1", "unfinished"), (None, "unfinished")])
+def test_a_rejected_call_whose_end_is_untold_is_rejected_after_the_turn(answer: str | None, words: str) -> None:
+    answered, ended = PermissionAnswered(RequestKey(1), answer), TurnEnded("end_turn")
+    conversation = fold(prompt("go"), ask(1, "a"), answered, ended)
+    assert conversation.tool_call(ToolCallId("a")).status_words == words
+    assert fold(prompt("go"), ask(1, "a"), ended, answered) == conversation
+
+
+def test_a_question_of_its_own_that_is_canceled_with_the_turn_is_canceled() -> None:
+    alone = ask(1, "a")
+    alone = replace(alone, request=replace(alone.request, is_alone=True))
+    answered, ended = PermissionAnswered(RequestKey(1), None), TurnEnded("end_turn")
+    conversation = fold(prompt("go"), alone, answered, ended)
+    assert statuses(conversation) == ["cancelled"]
+    assert fold(prompt("go"), alone, ended, answered) == conversation
 
 
 def test_messages_are_accepted_after_a_cancel() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from acp_tui.conversation.content import Text
@@ -61,6 +62,11 @@ def prompt(text: str) -> PromptSent:
 def call(call_id: str, **reported: Any) -> ToolCallReported:
     """A report on a tool call."""
     return ToolCallReported(ToolCallPatch(ToolCallId(call_id), **reported))
+
+
+def begun(call_id: str, **reported: Any) -> ToolCallReported:
+    """The agent announces a tool call."""
+    return replace(call(call_id, **reported), begins=True)
 
 
 ALLOW = PermissionOption("opt-1", "Allow once", "allow_once")

@@ -253,7 +253,7 @@ class ConversationPrinter:
             self._outbox.put(f"{tool_call_text.TOOL}{visible_title(call)}{place}")
             self._begun = (entry_id, self._outbox.count)
             return
-        word = tool_call_text.STATUS_WORDS.get(call.status, make_visible_line(call.status))
+        word = tool_call_text.STATUS_WORDS.get(call.status, make_visible_line(entry.status_words))
         is_named = self._begun == (entry_id, self._outbox.count)
         self._outbox.put(word if is_named else f"{word}: {visible_title(call)}{place if told is None else ''}")
         if call.kind not in self._shown.fold_kinds or call.status == tool_calls.FAILED:

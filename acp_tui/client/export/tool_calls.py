@@ -61,7 +61,7 @@ def tool_call_section(entry: ToolCallEntry, terminals: ShownTerminals) -> Sectio
 
 def _state(entry: ToolCallEntry, terminals: ShownTerminals) -> str:
     call = entry.call
-    status = "needs your decision" if entry.waiting else call.status.replace("_", " ")
+    status = "needs your decision" if entry.waiting else entry.status_words
     subject = terminals.subject_of(call)
     about = [] if subject is None else [subject.words]
     return " · ".join([call.kind, *filter(None, [call.untold_name]), status, *about, *map(_place, call.locations)])

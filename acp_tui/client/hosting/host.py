@@ -574,7 +574,7 @@ class Client:
         for update, change in held_back:
             if isinstance(update, updates.PermissionAsked):
                 # The question is asked below, if it still waits, but its call began here.
-                update = updates.ToolCallReported(update.patch)
+                update = updates.ToolCallReported(update.patch, begins=True)
             self.tell(opened, update, change)
         self.look_at_questions()
         return self._setup(opened)

@@ -104,8 +104,6 @@ class ReplayedSessions(Routes[ReplayedSession]):
         if isinstance(update, updates.Disconnected):
             self._give_up_opening(session_id)
         session = self.outside if session_id is None else self._concerned(session_id, update)
-        if session is None and isinstance(update, updates.Disconnected) and session_id is not None:
-            session = self._given_up.get(session_id)
         if session is None and isinstance(update, updates.Reconnected) and session_id is not None:
             session = self.open[session_id] = self._again(session_id)  # about to be resumed
         if session is None:
@@ -126,6 +124,8 @@ class ReplayedSessions(Routes[ReplayedSession]):
 
     def _concerned(self, session_id: SessionId, update: updates.SessionUpdate) -> ReplayedSession | None:
         known = self.open.get(session_id) or self.closed.get(session_id)
+        if isinstance(update, updates.Disconnected):  # of one that was being opened, rather than of one closed before
+            return self.open.get(session_id) or self._given_up.get(session_id, known)
         if isinstance(update, OfTerminal):
             return self._terminals.get((session_id, update.terminal_id), known)
         if isinstance(update, OfQuestion):

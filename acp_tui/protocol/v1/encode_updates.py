@@ -96,8 +96,9 @@ def update_of(update: updates.SessionUpdate) -> Wire | None:
         case updates.MessageChunk(role, block, message_id, meta):
             chunk: Wire = {"sessionUpdate": _CHUNKS[role], "content": block_of(block)}
             return with_some(chunk, messageId=message_id, _meta=meta)
-        case updates.ToolCallReported(patch):
-            return {"sessionUpdate": "tool_call_update", **tool_call_of(patch)}
+        case updates.ToolCallReported(patch, begins):
+            kind = "tool_call" if begins and patch.title is not UNSET else "tool_call_update"
+            return {"sessionUpdate": kind, **tool_call_of(patch)}
         case updates.PlanReplaced(plan_id=plan_id) if plan_id != updates.ONLY_PLAN:
             return plan_of(update)
         case updates.PlanReplaced(steps, _, meta):

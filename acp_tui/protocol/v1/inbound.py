@@ -80,7 +80,8 @@ def reads(model: type[M], convert: Callable[[M], updates.SessionUpdate]) -> Read
 def _reads_call(model: type[wire.ToolCall | wire.SessionToolCallUpdate]) -> Reader:
     def read(update: Any) -> Updates:
         call = decode(model, update)
-        return (updates.ToolCallReported(read_tool_call(call)), *read_agent_terminals(call.meta))
+        begins = model is wire.ToolCall
+        return (updates.ToolCallReported(read_tool_call(call), begins), *read_agent_terminals(call.meta))
 
     return read
 

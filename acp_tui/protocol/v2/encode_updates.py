@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from acp_tui.conversation import UNSET, UnsetType, updates
@@ -19,6 +20,7 @@ from acp_tui.conversation.facts import ConfigOption, PermissionRequest, SessionI
 from acp_tui.conversation.tool_calls import FileChange, TextDiff, ToolCallContent, ToolCallPatch
 from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, AuthMethod
 from acp_tui.protocol.v1 import encode_updates as v1
+from acp_tui.protocol.v2.models import BEGINS
 from acp_tui.protocol.v2.patches import write_git_patch
 from acp_tui.protocol.wire import Wire, with_some
 
@@ -93,8 +95,9 @@ def _update_of(update: updates.SessionUpdate) -> Wire | None:
     match update:
         case updates.MessageReplaced(role, message_id, blocks, meta):
             return with_some(_message(role, message_id, blocks), _meta=meta)
-        case updates.ToolCallReported(patch):
-            return {"sessionUpdate": "tool_call_update", **tool_call_of(patch)}
+        case updates.ToolCallReported(patch, begins):
+            meta = {**(patch.meta or {}), **BEGINS} if begins else patch.meta
+            return {"sessionUpdate": "tool_call_update", **tool_call_of(replace(patch, meta=meta))}
         case updates.TerminalReported(terminal_id, command, cwd, output, ended, size, is_cancellable):
             sides = size if size is UNSET else {"cols": size[0], "rows": size[1]}
             printed = output if output is UNSET else _bytes(output)

@@ -34,7 +34,10 @@ def read_update(params: Any) -> tuple[SessionId, Updates]:
 
 def _tool_call(update: Any) -> Updates:
     call = decode(models.ToolCallUpdate, update)
-    return (updates.ToolCallReported(read_tool_call(call)), *read_agent_terminals(call.meta))
+    patch, meta = read_tool_call(call), call.meta or {}
+    if begins := meta.items() >= models.BEGINS.items():
+        patch = replace(patch, meta={name: value for name, value in meta.items() if name not in models.BEGINS} or None)
+    return (updates.ToolCallReported(patch, begins), *read_agent_terminals(call.meta))
 
 
 def read_tool_call(call: models.ToolCallUpdate) -> tool_calls.ToolCallPatch:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from base64 import b64decode
 from dataclasses import field
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
 from acp_tui.conversation import UNSET
+from acp_tui.conversation.content import OWN_META, Meta
 from acp_tui.protocol import wire
 from acp_tui.protocol.v1 import initialize
 from acp_tui.protocol.v1.agent_requests import PermissionOption
@@ -15,6 +16,9 @@ from acp_tui.protocol.v1.session import EnvVariable, SessionConfigOption
 from acp_tui.protocol.v1.subagents import CancelCapabilities
 from acp_tui.protocol.v1.updates import AvailableCommands
 from acp_tui.protocol.validators import OpenUnion, before
+
+BEGINS: Final[Meta] = {OWN_META: {"begins": True}}
+"""Added by a host to a tool call that its agent announces, because version 2 has no `tool_call`."""
 
 # The handshake
 

@@ -82,8 +82,9 @@ STATUS_GLYPHS: Final = {
     tool_calls.COMPLETED: "✓",
     tool_calls.FAILED: "✗",
     tool_calls.CANCELLED: "⊘",
+    tool_calls.UNFINISHED: "⊘",
 }
-STATUS_WORDS: Final = {tool_calls.FAILED: "failed", tool_calls.CANCELLED: "canceled"}
+WITHOUT_WORD: Final = frozenset({tool_calls.PENDING, tool_calls.IN_PROGRESS, tool_calls.COMPLETED})
 
 RAIL: Final = "    │ "
 MIN_SUBJECT_CELLS: Final = 12
@@ -180,12 +181,10 @@ class ToolCallDrawing(KeptDrawing):
 
     def _header(self, context: DrawContext) -> list[Strip]:
         call, palette = self._entry.call, context.palette
-        glyph = STATUS_GLYPHS.get(call.status, "◌")
-        word = (
-            "needs your decision"
-            if self._entry.waiting
-            else STATUS_WORDS.get(call.status, "" if call.status in STATUS_GLYPHS else make_visible_line(call.status))
-        )
+        status = tool_calls.PENDING if self._entry.waiting and call.is_settled else call.status
+        glyph = STATUS_GLYPHS.get(status, "◌")
+        said = "" if status in WITHOUT_WORD else make_visible_line(self._entry.status_words)
+        word = "needs your decision" if self._entry.waiting else said
         icons = [
             Gutter(f"  {glyph} ", palette.status),
             Gutter(f"{KIND_ICONS.get(call.kind, OTHER_ICON)} ", palette.muted),

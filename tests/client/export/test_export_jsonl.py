@@ -64,7 +64,7 @@ def test_every_kind_of_entry_has_its_documented_shape(everything: Conversation) 
             "tool_call_id": "c1",
             "title": "Edit a.py",
             "kind": "edit",
-            "status": "failed",
+            "status": "unfinished",
             "content": [
                 {"type": "block", "block": {"type": "text", "text": "Some *words*."}},
                 {

@@ -62,7 +62,7 @@ def fences(markdown: str) -> list[str]:
         "file: /notes.txt, 1 line:\n\n```\nnoted\n```",
         "\\[file: /data.bin, 3 bytes]",
         'hologram: a kind of content acp-tui doesn\'t know:\n\n```json\n{\n  "type": "hologram"',
-        "### Edit a.py\n\n**edit · failed · /project/a.py:2**\n\n```\nSome *words*.\n```",
+        "### Edit a.py\n\nedit · unfinished · /project/a.py:2\n\n```\nSome *words*.\n```",
         "```diff\n--- /project/a.py\n+++ /project/a.py\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n```",
         "```console\n$ make test\n1 failed\n```\n\n**exit 2 · 1.5 s**",
         'dance: a kind of content acp-tui doesn\'t know:\n\n```json\n{\n  "type": "dance"',

@@ -11,8 +11,10 @@ import anyio
 import pytest
 
 from acp_tui.client.sessions.session import Session
-from acp_tui.conversation.entries import Message
+from acp_tui.conversation.entries import Message, ToolCallEntry
 from acp_tui.conversation.tool_calls import TerminalId
+from acp_tui.conversation.updates import ToolCallReported
+from acp_tui.protocol.v2.inbound import read_update
 from client.hosting.test_attaching import same
 from support.agents import REPLY, agent_texts, asked, said, until
 from support.hosted import Hosted, hosted
@@ -294,6 +296,36 @@ async def test_terminals_of_ours_are_the_same_as_those_of_an_agent_of_version_tw
         async with anyio.create_task_group() as asking:
             asking.start_soon(other.cancel_terminal, TerminalId("t"))
             await its.wire.answer(await its.wire.expect("terminal/cancel"), {})
+
+
+async def test_a_call_with_the_id_of_an_earlier_one_is_another_for_all_who_attach(tmp_path: Path) -> None:
+    async with hosted(tmp_path) as its, client_of(its, 2) as two, anyio.create_task_group() as tasks:
+        one = await its.attach("one")
+        for title in ("Read", "Write"):
+            tasks.start_soon(one.send_prompt, REPLY)
+            prompt = await its.wire.expect("session/prompt")
+            await its.wire.send(update("tool_call", toolCallId="c", title=title, status="completed"))
+            await its.wire.answer(prompt, {"stopReason": "end_turn"})
+            await until(one, lambda: one.conversation.is_idle)
+        late = await its.attach("late")
+        calls = [entry for entry in late.conversation.entries if isinstance(entry, ToolCallEntry)]
+        assert [entry.call.title for entry in calls] == ["Read", "Write"]
+        assert same(its.session, one, late)
+        for messages in (await two.receive_all(), await _history(its, 2)):
+            assert [each.begins for each in _calls(messages)] == [True, True]
+
+
+async def _history(its: Hosted, version: int) -> list[dict[str, Any]]:
+    """What a client that attaches late is sent."""
+    async with client_of(its, version, opens=False) as client:
+        await client.send(request(2, *opening(version)))
+        return await client.receive_all()
+
+
+def _calls(messages: list[dict[str, Any]]) -> list[ToolCallReported]:
+    """The calls that a client of version two reads from what it was sent."""
+    said = [message["params"] for message in messages if message.get("method") == "session/update"]
+    return [each for params in said for each in read_update(params)[1] if isinstance(each, ToolCallReported)]
 
 
 def _messages(session: Session) -> list[str]:

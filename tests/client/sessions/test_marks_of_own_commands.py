@@ -20,6 +20,7 @@ from support.folding import texts
 from support.waiting import LIMIT_S
 
 CLAUDE = "@zed-industries/claude-agent-acp"
+CLAUDE_NOW = "@agentclientprotocol/claude-agent-acp"
 COMMAND = (
     "<command-name>/model</command-name>\n            <command-message>model</command-message>\n"
     "            <command-args>default</command-args>"
@@ -54,6 +55,29 @@ async def test_marks_of_claudes_earlier_package_are_not_the_users_words(tmp_path
     with open_recording(file) as recording:
         [part] = digest_of(recording).parts.values()
     assert part.first_words == words.split("\n")[0]
+
+
+STOPPED = """
+handshake(agentInfo={"name": "NAME", "version": "1"}, agentCapabilities={"loadSession": True})
+load = expect("session/load")
+update("plan", entries=[{"content": "Look", "priority": "low", "status": "pending"}])
+for text in ("Look around.", "[Request interrupted by user]", "Write it."):
+    update("user_message_chunk", content={"type": "text", "text": text})
+answer(load)
+serve_until_closed()
+"""
+
+
+@pytest.mark.parametrize("name", [CLAUDE, CLAUDE_NOW])
+async def test_prompts_on_both_sides_of_a_mark_stay_two(tmp_path: Path, name: str) -> None:
+    """@agentclientprotocol/claude-agent-acp 0.101.0 and its predecessor: a turn that was stopped before any answer."""
+    with anyio.fail_after(LIMIT_S):
+        async with open_hub() as hub:
+            agent = await hub.start_agent(scripted(dedent(STOPPED).replace("NAME", name)))
+            await agent.initialize()
+            session = await agent.load_session(SessionId("s1"), tmp_path)
+    assert texts(session.conversation) == [("user", "Look around."), ("user", "Write it.")]
+    assert session.conversation.plan is not None
 
 
 @pytest.mark.parametrize(

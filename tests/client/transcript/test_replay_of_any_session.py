@@ -25,7 +25,7 @@ from acp_tui.client.transcript.recording_plan import RecordingPlan
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import SessionId
-from acp_tui.conversation.tool_calls import TerminalId
+from acp_tui.conversation.tool_calls import TerminalId, ToolCallId
 from acp_tui.conversation.updates import TerminalExited, TerminalOpened, TerminalOutput
 from acp_tui.rpc import ConnectionLost
 from support.agents import EVERY_SESSION_CALL, asked, in_memory, said
@@ -92,6 +92,11 @@ async def say(stage: Stage, session_id: str, number: int) -> None:
 async def report(stage: Stage, session_id: str, number: int) -> None:
     content = [{"type": "terminal", "terminalId": f"t{number}"}]
     call = {"sessionUpdate": "tool_call", "toolCallId": f"c{number}", "title": "Run", "content": content}
+    await stage.wire.send(notification("session/update", {"sessionId": session_id, "update": call}))
+
+
+async def finish(stage: Stage, session_id: str, number: int) -> None:
+    call = {"sessionUpdate": "tool_call_update", "toolCallId": f"c{number}", "status": "completed"}
     await stage.wire.send(notification("session/update", {"sessionId": session_id, "update": call}))
 
 
@@ -207,7 +212,7 @@ async def end_terminal(stage: Stage, session_id: str, number: int) -> None:
 
 
 ACTS: tuple[Act, ...] = (
-    *(say, report, ask, elicit, withdraw, answer, answer, answer, refuse, send_nonsense, hang_up),
+    *(say, report, finish, ask, elicit, withdraw, answer, answer, answer, refuse, send_nonsense, hang_up),
     *(begin, load, close, prompt, prompt, cancel, decide, switch, print_to_terminal, end_terminal),
 )
 Acts = list[tuple[Act, str, int]]
@@ -266,6 +271,22 @@ def test_a_session_that_was_being_loaded_when_its_agent_ended_is_what_it_was() -
 def test_a_session_that_was_closed_while_it_was_opened_in_vain_is_kept(end: tuple[Act, str, int]) -> None:
     live = check([*OPENED, (load, "s2", 1), (say, "s2", 0), (close, "s2", 1), end])
     assert texts(live[SessionId("s2")])[0] == ("agent", "word 0 ")
+
+
+def test_a_closed_session_does_not_fail_when_its_agent_ends_while_it_is_resumed() -> None:
+    live = check([*OPENED, (close, "s1", 1), (answer, "s1", 0), (load, "s1", 0), (hang_up, "s1", 2)])
+    assert texts(live[SessionId("s1")]) == []
+
+
+def test_a_request_that_waits_when_its_turn_ends_is_canceled_with_it() -> None:
+    live = check([*OPENED, (prompt, "s1", 0), (ask, "s1", 1), (answer, "s1", 0)])
+    assert live[SessionId("s1")].tool_call(ToolCallId("c1")).status_words == "unfinished"
+
+
+def test_a_call_with_the_id_of_an_earlier_one_is_another_in_the_replay_too() -> None:
+    turn: Acts = [(prompt, "s1", 0), (report, "s1", 1), (finish, "s1", 1), (answer, "s1", 0)]
+    live = check([*OPENED, *turn, *turn])
+    assert texts(live[SessionId("s1")]) == [("user", "prompt 0"), ("call", "c1")] * 2
 
 
 def test_questions_of_two_sessions_with_the_same_id_are_answered_each_in_its_own() -> None:
