@@ -110,12 +110,16 @@ class Frame(Vertical):
 
     def __init__(self, title: Content, keys: str, *parts: Widget) -> None:
         self._keys = FrameKeys(keys)
-        super().__init__(Static(title, classes="frame-title", markup=False), *parts, self._keys)
+        self._title = Static(title, classes="frame-title", markup=False)
+        super().__init__(self._title, *parts, self._keys)
 
     @property
     def key_lines(self) -> int:
         """How many lines the keys take."""
         return self._keys.size.height
+
+    def show_title(self, title: Content) -> None:
+        self._title.update(title)
 
     def show_keys(self, keys: str) -> None:
         self._keys.keys = keys

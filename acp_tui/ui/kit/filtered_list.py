@@ -157,8 +157,17 @@ class FilteredList(Vertical, can_focus=True):
         self._show_about()
 
     def action_choose(self) -> None:
-        if self.row is not None and not self.row.is_disabled_reason:
+        """Choose the row, or tell why it can't be chosen."""
+        if self.row is None:
+            return
+        if why := self.why_not(self.row):
+            self.notify(make_visible_line(why), severity="warning", markup=False)
+        else:
             self.post_message(self.Chosen(self.row))
+
+    def why_not(self, row: PickerRow[Any]) -> str:
+        """Why this row can't be chosen, as a sentence, and what to do; "" if it can."""
+        return f"{row.label.strip()}: {row.is_disabled_reason}" if row.is_disabled_reason else ""
 
     def on_row_list_clicked(self, event: RowList.Clicked) -> None:
         event.stop()

@@ -11,23 +11,27 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from anyio import move_on_after
 from rich.segment import Segment
-from textual import events, work
+from textual import work
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.geometry import Size
+from textual.strip import Strip
 
 from acp_tui.client.attachments import without_mentions
 from acp_tui.client.changes import ChangesError, FileChange
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.catch_up import digest
 from acp_tui.conversation.entries import EntryId
+from acp_tui.ui.changes.changed_files import change_segments
 from acp_tui.ui.changes.follower import failed, files, summary_of, way_back
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.dialogs.agents import choose_agent
 from acp_tui.ui.kit.dialog import Dialog, Frame
 from acp_tui.ui.kit.filtered_list import FilteredList
+from acp_tui.ui.kit.line_view import LineView
 from acp_tui.ui.kit.row_list import PickerRow, RowList, aligned, short_time
+from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.tab.taking_out import first_line, message_text, prompts_in
 
@@ -54,9 +58,24 @@ WAYS: Final[dict[Way, tuple[str, str, str]]] = {
     "files": ("Put the files back", "", ""),
 }
 """The label of each, and what it does from a prompt, and from the session as it is now."""
-KEYS: Final = "{move_up} {move_down} move · {prompts_switch} how to go on · {list_choose} do it · {dialog_close} close"
+KEYS: Final = "{move_up} {move_down} move · {next_field} how to go on · {list_choose} do it · {dialog_close} close"
 FIND_LIMIT_S: Final = 0.5
 NARROW_CELLS: Final = 60
+ROWS_AROUND_FILES: Final = 10
+"""The other lines of the dialog on a low screen."""
+
+
+def title_of(way: Way, prompt: SentPrompt | None) -> str:
+    """What is done."""
+    which = "now" if prompt is None else f"prompt {prompt.number}"
+    from_prompt = "" if prompt is None else f" from {which}"
+    return {
+        "here": f"Go back to {'a prompt' if prompt is None else which}",
+        "fork": f"Fork from {which}",
+        "anew": f"Start a new session{from_prompt}",
+        "agent": f"Hand over to another agent{from_prompt}",
+        "files": "Put the files back" + ("" if prompt is None else f" as at {which}"),
+    }[way]
 
 
 class SentPrompt(NamedTuple):
@@ -208,18 +227,16 @@ class GoingBack:
         return without_mentions(told)  # otherwise an agent could have files of its choice attached
 
 
-class _Rows(RowList):
-    """A list that, on a low screen, has one row while the other list has the keyboard."""
+class _PromptRows(RowList):
+    """Leaves some of its lines to the files to put back."""
+
+    left = 0
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        height = super().get_content_height(container, viewport, width)
-        return min(height, 1) if self.screen.has_class("-low") and self.has_class("-idle") else height
+        around = self._rows_around_low if self.screen.has_class("-low") else self._rows_around
+        room = max(self.app.size.height - around, 3) - self.left
+        return min(super().get_content_height(container, viewport, width), room)
 
-    def on_resize(self) -> None:
-        self._reveal()
-
-
-class _PromptRows(_Rows):
     def _row_segments(self, index: int, width: int, palette: Palette) -> list[Segment]:
         *before, end = super()._row_segments(index, width, palette)
         if index == self.cursor:
@@ -229,7 +246,15 @@ class _PromptRows(_Rows):
         return [*before, *(Segment(part, styles.get(part[:1], end.style)) for part in parts)]
 
 
-class _WayRows(_Rows):
+class _WayRows(RowList):
+    """On a low screen, only the way at the cursor."""
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return 1 if self.screen.has_class("-low") else len(self.rows)
+
+    def on_resize(self) -> None:
+        self._reveal()
+
     def mark_of(self, index: int) -> str:
         if index == self.cursor:
             return "◉ "
@@ -239,10 +264,15 @@ class _WayRows(_Rows):
 class PromptList(FilteredList):
     def __init__(self) -> None:
         super().__init__()
-        self._list = _PromptRows(rows_around=18, rows_around_low=9)
+        self._list: _PromptRows = _PromptRows(rows_around=18, rows_around_low=9)
 
     def _fit_about(self) -> None:
         self._about.set_class(bool(self._list.rows), "-blank")
+
+    def leave(self, lines: int) -> None:
+        """Leave so many lines to what is below."""
+        self._list.left = lines
+        self._list.refresh(layout=True)
 
     def on_row_list_clicked(self, event: RowList.Clicked) -> None:
         """Only move: how to go on is chosen below."""
@@ -251,14 +281,62 @@ class PromptList(FilteredList):
         self._show_about()
 
 
-class WayList(FilteredList):
-    def __init__(self, rows: Sequence[PickerRow[Way]]) -> None:
+class WayList(FilteredList, can_focus=False):
+    """How to go on. The keyboard stays with the prompts. A click marks a way, and a second one does it."""
+
+    def __init__(self, rows: Sequence[PickerRow[Way]], way: Way) -> None:
         super().__init__(rows, has_search=False)
-        self._list = _WayRows(rows_around=16, rows_around_low=9)
+        self._list = _WayRows()
+        self.way = way
+
+    def show_ways(self, rows: Sequence[PickerRow[Way]]) -> None:
+        self.show_rows(rows)
+        self.go_to(self.way)
+
+    def step(self, step: int) -> None:
+        """Mark the next way, or the one before; after the last one, the first."""
+        self._list.move_to((self._list.cursor + step) % len(self._list.rows))
+        self._mark()
+
+    def _mark(self) -> None:
+        assert self.row is not None
+        self.way = self.row.value
+        self._show_about()
+
+    def on_row_list_clicked(self, event: RowList.Clicked) -> None:
+        event.stop()
+        event.prevent_default()
+        is_again = self.row is not None and self.row.value == self.way
+        self._mark()
+        if is_again:
+            self.action_choose()
+
+
+class FileRows(LineView):
+    """The files to put back, as many as there is room for; the wheel shows more."""
+
+    _files: Sequence[FileChange] = ()
+
+    def show(self, files: Sequence[FileChange]) -> int:
+        """Show these; return how many lines they take."""
+        self._files = files
+        self.display = bool(files)
+        height = min(len(files), max(self.app.size.height - ROWS_AROUND_FILES, 2) // 2)
+        self.styles.height = height
+        self.count_lines(len(files))
+        return height
+
+    def draw_line(self, line: int, width: int) -> Strip:
+        most = max((change.added or 0) + (change.removed or 0) for change in self._files)
+        palette = palette_for(self.app.current_theme)
+        return Strip(change_segments(self._files[line], width, most, palette))
 
 
 class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
-    """Returns how to go on, and from which prompt: None for the session as it is now."""
+    """Returns how to go on, and from which prompt: None for the session as it is now.
+
+    The title says what Enter does. The keyboard stays with the list of prompts.
+    """
 
     PLACE: Final = "prompts"
     BINDINGS = bindings_of(place=PLACE)
@@ -276,17 +354,17 @@ class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
         self._is_stale = asyncio.Event()
         """Set when what is known of changes may no longer be so."""
         self._prompts = PromptList()
-        self._ways = WayList(source.ways(prompt, None))
-        self._way = way
+        self._ways = WayList(source.ways(prompt, None), way)
+        self._files = FileRows()
 
     def compose(self) -> ComposeResult:
-        yield Frame(Content("Go back to a prompt"), KEYS, self._prompts, self._ways)
+        yield Frame(Content(title_of(self._ways.way, self._prompt)), KEYS, self._prompts, self._ways, self._files)
 
     def on_mount(self) -> None:
         prompt = self._prompt
         self._prompts.show_rows(self._rows())
         self._prompts.go_to(prompt)
-        self._ways.go_to(self._way)
+        self._ways.go_to(self._ways.way)
         self._prompts.search()
         self._follow()
 
@@ -315,8 +393,7 @@ class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
         prompt = self._prompt
         changed = await self._source.changed(prompt)
         if prompt == self._prompt:
-            self.seen = changed or {}
-            self._ways.show_rows(self._source.ways(prompt, changed))
+            self._show_ways(changed)
         for each in self._source.prompts:
             if self._is_stale.is_set():
                 return
@@ -333,22 +410,31 @@ class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
         row = self._prompts.row
         if row is not None and row.value != self._prompt:
             self._prompt = row.value
-            self._ways.show_rows(self._source.ways(self._prompt, None))
+            self._show_ways(None)
             self._is_stale.set()
+        self._show_way()
 
-    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        for rows in self.query(_Rows):
-            rows.set_class(rows.parent not in event.widget.ancestors_with_self, "-idle")
-            rows.refresh(layout=True)
+    def _show_ways(self, changed: Mapping[str, FileChange] | None) -> None:
+        """Show how to go on from the prompt, since which these files have changed; None while that isn't known."""
+        self.seen = changed or {}
+        self._ways.show_ways(self._source.ways(self._prompt, changed))
 
-    def action_switch(self) -> None:
-        """Give the keyboard to the other list."""
-        if self._prompts.is_searching:
-            self.set_focus(self._ways)
+    def _show_way(self) -> None:
+        """Show what Enter would do, and to which files."""
+        is_files = self._ways.way == "files"
+        files = sorted(self.seen.values(), key=lambda change: change.path) if is_files else ()
+        self.query_one(Frame).show_title(Content(title_of(self._ways.way, self._prompt)))
+        self._prompts.leave(self._files.show(files))
+
+    def on_resize(self) -> None:
+        self._show_way()
+
+    def action_choose(self, step: int) -> None:
+        """Mark the next way to go on, or the one before."""
+        self._ways.step(step)
+
+    def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
+        if isinstance(message.row.value, str):  # a way
+            self.dismiss((self._ways.way, self._prompt))
         else:
-            self._prompts.search()
-
-    def on_filtered_list_chosen(self) -> None:
-        row = self._ways.row
-        if row is not None and not row.is_disabled_reason:
-            self.dismiss((row.value, self._prompt))
+            self._ways.action_choose()

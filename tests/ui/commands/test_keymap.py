@@ -241,7 +241,6 @@ def test_the_first_of_two_choices_for_a_key_holds() -> None:
         ("find", "nokey", "there is no such key"),
         ("send", "x", "in the prompt it types a character"),
         ("quit", "q", "everywhere it types a character"),
-        ("prompts_switch", "p", "while you go back to a prompt it types a character"),
         ("sessions_pin", "p", "in the list of sessions it types a character"),
         ("find", "enter", "text field needs it"),
         ("review", "3", "digits and y, a, n always answer permission requests"),

@@ -129,7 +129,7 @@ DIALOGS: Final[dict[str, tuple[Callable[[], Screen[Any]], tuple[str, ...]]]] = {
     "login": (_login, ("enter",)),
     "capability card": (_card, ()),
     "trust": (_trust, ()),
-    "going back": (_going_back, ("down", "tab", "end")),
+    "going back": (_going_back, ("down", "shift+tab")),
     "installing": (_installing, ()),
     "help": (HelpScreen, ()),
 }

@@ -12,7 +12,8 @@ from acp_tui.ui.tab.going_back import GoBackDialog
 from support.desks import SESSION, Desk, OpenDesk
 from support.screens import Page, open_page
 
-TITLE = "Go back to a prompt"
+TITLE = "Go back to prompt"
+UNDO = "Put the files back as at prompt"
 TURN = 'answer(expect("session/prompt"), stopReason="end_turn")\n'
 
 
@@ -43,10 +44,10 @@ async def test_files_are_put_back_at_once_and_the_list_of_changes_undoes_it(open
         folder = desk.tabs[0].cwd
         (folder / "first.txt").write_text("changed\n")
         await desk.send("/undo")
-        await desk.shows(TITLE, "2 second", "1 first", "2 files +2 -1")
+        await desk.shows(f"{UNDO} 2", "2 second", "1 first", "2 files +2 -1")
         assert _marked(desk) == "Put the files back"
         await desk.press("enter")
-        await desk.hides(TITLE)
+        await desk.hides(UNDO)
         await desk.shows("2 files as at prompt 2: F5 u brings them back")
         assert (folder / "first.txt").read_text() == "first\n"
         assert not (folder / "second.txt").exists()
@@ -65,7 +66,7 @@ async def test_a_file_that_changed_since_the_dialog_showed_it_is_not_put_back(
         await desk.has_session()
         await _ask(desk, "first")
         await desk.send("/undo")
-        await desk.shows(TITLE, "1 file +1")
+        await desk.shows(UNDO, "1 file +1")
         changed = GoBackDialog.on_folder_changes_changed
         monkeypatch.setattr(GoBackDialog, "on_folder_changes_changed", lambda _: None)  # it isn't noticed in time
         (desk.tabs[0].cwd / "first.txt").write_text("by\nsomeone\nelse\n")
@@ -84,7 +85,7 @@ async def test_undo_begins_at_the_last_prompt_since_which_files_have_changed(ope
         assert changes is not None
         await changes.rescan()
         await desk.send("/undo")
-        await desk.shows(TITLE, "1 file +1")
+        await desk.shows(UNDO, "1 file +1")
         await desk.press("enter")
         await desk.shows("1 file as at prompt 1: F5 u brings it back")
 
@@ -101,8 +102,12 @@ async def test_each_prompt_says_what_it_changed(open_desk: OpenDesk) -> None:
         await desk.until(lambda: _aside(desk, "2  second").startswith("1 file +1"))
         await desk.until(lambda: _aside(desk, "1  first").startswith("1 file +1"))
         assert _aside(desk, "1  first").endswith("just now")
-        await desk.press("tab", "down", "down", "down", "down", "tab", "down", "down")
-        await desk.shows("2 files +3")  # since the first one
+        await desk.press("shift+tab", "down", "down")
+        await desk.shows(f"{UNDO} 1", "2 files +3")  # since the first one
+        await desk.shows("A first.txt", "A second.txt")
+        await desk.press("tab")
+        await desk.shows(f"{TITLE} 1")
+        assert "A first.txt" not in desk.words
 
 
 def _aside(desk: Desk, prompt: str) -> str:
@@ -124,9 +129,11 @@ async def test_a_prompt_does_not_wait_for_files_that_never_answer(open_desk: Ope
         await desk.press("f5")
         await desk.shows("acp-tui is still reading the files.")
         await desk.send("/undo")
-        await desk.shows(TITLE, "acp-tui has no copy of the files as they were")
-        await desk.press("enter", "escape")
-        await desk.hides(TITLE)
+        await desk.shows(UNDO, "acp-tui has no copy of the files as they were")
+        await desk.press("enter")
+        await desk.shows("Put the files back: acp-tui has no copy of the files as they were")
+        await desk.press("escape")
+        await desk.hides(UNDO)
 
 
 # Another session
@@ -147,17 +154,39 @@ async def test_a_session_goes_on_from_a_prompt_in_a_fork_or_anew(open_desk: Open
             await desk.has_session()
         await desk.press("escape", "escape")
         await desk.shows(TITLE, "first prompt", "second prompt")
-        await desk.press("tab", "down", "enter")
+        await desk.press("tab")
+        await desk.shows("Fork from prompt 2")
+        await desk.press("enter")
         await desk.gets("session/fork")
         await desk.until(lambda: _draft(desk, 1) == "second prompt")
         await desk.press("alt+1")
         await desk.until(lambda: desk.tabs[0].screen.is_current)
         await desk.press("escape", "escape")
         await desk.shows(TITLE)
-        await desk.press("tab", "down", "down", "enter")
+        await desk.press("tab", "tab")
+        await desk.shows("Start a new session from prompt 2")
+        await desk.press("enter")
         await desk.gets("session/new", times=2)
         await desk.until(lambda: _draft(desk, 2).endswith("## Now\n\nsecond prompt"))
         assert "first prompt" in _draft(desk, 2)
+
+
+@pytest.mark.parametrize(("typed", "title"), [("/fork", "Fork from now"), ("/handover", "Hand over to another agent")])
+async def test_a_slash_command_opens_it_with_its_way_from_the_newest_state(
+    open_desk: OpenDesk, typed: str, title: str
+) -> None:
+    async with open_desk(FORKING, TURN, "serve_until_closed()") as desk:
+        await desk.has_session()
+        await desk.give("first prompt")
+        await desk.has_session()
+        await desk.send(typed)
+        await desk.shows(title)
+        if typed == "/fork":
+            await desk.press("enter")
+            await desk.gets("session/fork")
+        else:
+            await desk.press("enter")
+            await desk.shows("Go on with another agent", "1-9 start")
 
 
 def _draft(desk: Desk, tab: int) -> str:
@@ -209,16 +238,24 @@ async def test_a_click_on_a_prompt_chooses_it_and_does_nothing_yet() -> None:
         await page.until(lambda: page.draft == "prompt 06")
 
 
-async def test_a_low_screen_shows_the_list_that_has_the_keyboard() -> None:
+async def test_a_click_on_another_way_shows_what_it_would_do() -> None:
+    async with open_page() as page:
+        await _talk(page)
+        await _go_back(page)
+        await page.click("Go on with another agent")
+        await page.until(lambda: "Hand over to another agent from prompt 8" in page.text)
+
+
+async def test_a_low_screen_shows_the_way_that_is_chosen() -> None:
     async with open_page(size=(40, 12)) as page:
         await _talk(page)
         await _go_back(page)
         assert "7  prompt 06" in page.text
         assert "Put the files back" not in page.text
-        await page.press("down", "tab", "end")
-        await page.until(lambda: "Put the files back" in page.text)
+        await page.press("down", "shift+tab")
+        await page.until(lambda: "◉ Put the files back" in page.text)
         assert "7  prompt 06" in page.text
-        assert "8  prompt 07" not in page.text
+        assert "◉ Go on here" not in page.text
 
 
 # What isn't possible
@@ -243,4 +280,4 @@ async def test_from_now_on_only_other_sessions_are_possible() -> None:
         await page.press("ctrl+home")
         await page.until(lambda: page.text.count("choose a prompt for that") == 2)
         await page.press("enter")
-        assert TITLE in page.text
+        await page.until(lambda: "Go on here: choose a prompt for that" in page.text)
