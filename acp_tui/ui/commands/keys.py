@@ -174,6 +174,16 @@ def _keys_of(widget: Widget) -> Keys | None:
     return keys if isinstance(keys, Keys) else None
 
 
+def is_unbound_text(focused: Widget | None, event: events.Key) -> bool:
+    """Whether the key is a character that means nothing where the focus is, neither as a key nor as text there."""
+    places = focused.ancestors_with_self if focused is not None else ()
+    has_use = is_writing(focused) or any(
+        hasattr(place, "guard") or (isinstance(place, Widget) and any(bindings_of_key(place, event.key)))
+        for place in places
+    )
+    return event.is_printable and not has_use
+
+
 def keys_in_force(widget: Widget) -> Keymap:
     return _keymap_of(widget.app)
 

@@ -262,7 +262,8 @@ COMMANDS: Final = (
     # In the plan, and while searching
     own("plan", "toggle_entry", "space,enter", "toggle_plan", "Fold or unfold an entry, or the plan"),
     # In an empty session
-    own("welcome", "list_choose", "enter", "choose", "Open the session", "1-9 open one by its number"),
+    own("welcome", "list_choose", "enter", "choose", "Open the session"),
+    own("welcome", "choice_number", "", "number({})", "Open that session", fixed_characters="1-9"),
     own("find", "next_match", "down,enter", "step(1)", "Next match", has_priority=True),
     own("find", "previous_match", "up,shift+enter", "step(-1)", "Previous match", has_priority=True),
     own("find", "end_search", "escape", "close", "Close the search"),
@@ -293,7 +294,7 @@ COMMANDS: Final = (
     own("sessions", "reload", "f5", "retry", "Read it again"),
     own("prompts", "next_field", "tab", "choose(1)", "Next way to go on", has_priority=True),
     own("prompts", "field_before", "shift+tab", "choose(-1)", "Way before", has_priority=True),
-    own("agents", "agents_number", "", "number({})", "Start that one", fixed_characters="1-9", has_priority=True),
+    own("agents", "choice_number", "", "number({})", "Start that one", fixed_characters="1-9", has_priority=True),
     own("agents", "reload", "f5", "update", "Read it again", "fetches the registry"),
     own("agents", "agents_copy", "ctrl+y", "copy", "Copy the command"),
     own("agents", "agents_worktree", "ctrl+t", "switch_worktree", "In a worktree, or here", has_priority=True),

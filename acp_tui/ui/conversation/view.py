@@ -744,10 +744,6 @@ class ConversationView(DetachedOwner, can_focus=True):
         """The full text of the line that is cut off in an entry; "" if none is."""
         return self.column.cut_text(index)
 
-    def is_text(self, event: events.Key) -> bool:
-        """Whether the key is text for the prompt, since it means nothing here. The space bar folds."""
-        return event.is_printable and event.character != " "
-
     def action_move(self, step: int) -> None:
         """Move the cursor by entries, skipping those without lines. Without a cursor, go to the last entry in view."""
         if self._cursor is None:

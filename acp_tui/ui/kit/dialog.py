@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, ClassVar, Final, TypeVar
 
 from textual.binding import Binding, BindingType
@@ -12,7 +13,7 @@ from textual.geometry import Size
 from textual.reactive import reactive
 from textual.screen import ModalScreen
 from textual.widget import Widget
-from textual.widgets import Static
+from textual.widgets import Static, TextArea
 
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.visible.cutting import cut_shown
@@ -98,6 +99,12 @@ class Dialog(ModalScreen[R]):
 
     def action_close(self) -> None:
         self.dismiss(None)
+
+    @property
+    def prompt_below(self) -> TextArea | None:
+        """The prompt of the session below; None without one."""
+        found = (screen.query("PromptInput").results(TextArea) for screen in reversed(self.app.screen_stack))
+        return next(chain.from_iterable(found), None)
 
 
 class Frame(Vertical):

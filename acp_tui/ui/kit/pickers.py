@@ -7,9 +7,11 @@ from typing import Final, Generic, TypeVar
 
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
+from textual.events import Key
 from textual.widget import Widget
 from textual.widgets import Static
 
+from acp_tui.ui.commands.keys import is_unbound_text
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.dialog import Dialog, Frame, shown, shown_line
 from acp_tui.ui.kit.filtered_list import FilteredList
@@ -34,6 +36,13 @@ class Picker(Dialog[V | None], Generic[V]):
 
     def compose(self) -> ComposeResult:
         yield Frame(shown_line(self._heading), PICKER_KEYS, self.rows)
+
+    def before_key(self, event: Key) -> None:
+        """Close for typed text that means nothing here: it's for the draft below."""
+        prompt = self.prompt_below
+        if prompt is not None and is_unbound_text(self.focused, event):
+            self.dismiss(None)
+            prompt.screen.set_focus(prompt)
 
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
         self.dismiss(message.row.value)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import chain
 from typing import ClassVar, Final
 
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
-from textual.widgets import Button, Static, TextArea
+from textual.widgets import Button, Static
 
 from acp_tui.ui.commands.table import PAGES, STEPS, bindings_of
 from acp_tui.ui.kit.answer_guard import QuestionGuard
@@ -58,7 +57,7 @@ class QuestionScreen(Dialog[bool]):
 
     def on_screen_resume(self) -> None:
         """Rearm the guard: the question is visible only now. If there is a draft below, the user may be writing it."""
-        prompt = self._prompt_below()
+        prompt = self.prompt_below
         if self.guard.is_unasked and prompt is not None and prompt.text:
             self.guard.is_writing = True
             self.warn("")
@@ -122,10 +121,6 @@ class QuestionScreen(Dialog[bool]):
         """Put what was typed into the draft below."""
         self.guard.is_writing = True
         self.warn("")
-        prompt = self._prompt_below()
+        prompt = self.prompt_below
         if prompt is not None:
             prompt.insert(text)
-
-    def _prompt_below(self) -> TextArea | None:
-        found = (screen.query("PromptInput").results(TextArea) for screen in reversed(self.app.screen_stack))
-        return next(chain.from_iterable(found), None)

@@ -28,7 +28,6 @@ LABEL_CELLS: Final = 8
 WAY_CELLS: Final = 5
 MARK_CELLS: Final = 2
 MAX_RECENT: Final = 5
-NUMBERS: Final = tuple("123456789")
 MIN_RECENT: Final = 3
 """This many sessions are shown before anything else gets its long form."""
 BLANK: Final = Strip([])
@@ -211,16 +210,9 @@ class Welcome(Vertical, can_focus=True):
         event.stop()
         self.action_choose()
 
-    def on_key(self, event: events.Key) -> None:
-        if event.key in NUMBERS:
-            event.stop()
-            at = NUMBERS.index(event.key)
-            if at < len(self._rows.rows):
-                self.post_message(self.Chosen(self._rows.rows[at].value))
-
-    def is_text(self, event: events.Key) -> bool:
-        """Whether the key is text for the prompt, since it means nothing here."""
-        return event.is_printable and event.key not in NUMBERS
+    def action_number(self, number: int) -> None:
+        if number <= len(self._rows.rows):
+            self.post_message(self.Chosen(self._rows.rows[number - 1].value))
 
 
 def _commands(names: Sequence[str], width: int) -> str:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
-from textual.events import Key
+from textual.events import Key, Paste
 from textual.screen import Screen
 
 from acp_tui.ui.commands.keymap import BY_ID
-from acp_tui.ui.commands.keys import follow_keys
+from acp_tui.ui.commands.keys import follow_keys, is_unbound_text
 from acp_tui.ui.commands.table import bindings, bindings_of
 from acp_tui.ui.prompt import PromptFrame, PromptInput
 from acp_tui.ui.session.status_line import StartingLine, Status, StatusLine, TabState, boxed
@@ -268,11 +268,13 @@ class SessionScreen(Screen[None]):
             self.set_focus(None if self.prompt in (avoiding or ()) else self.prompt)
 
     def before_key(self, event: Key) -> None:
-        """Send typed text, and the keys after it, to the draft if the focus can't take text."""
-        places = self.focused.ancestors_with_self if self.focused is not None else ()
-        is_text = next((place.is_text for place in places if hasattr(place, "is_text")), None)
-        if is_text is not None and is_text(event):
+        """Send typed text, and the keys after it, to the draft if it means nothing where the focus is."""
+        if is_unbound_text(self.focused, event):
             self.set_focus(self.prompt)
+
+    def on_paste(self, event: Paste) -> None:
+        """Put into the draft what is pasted where no text can be written."""
+        self.prompt.take_text(event.text, is_paste=True)
 
     def on_descendant_focus(self) -> None:
         """Say how to get to a question, or no longer."""

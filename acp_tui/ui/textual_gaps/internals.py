@@ -24,6 +24,7 @@ from textual.screen import Screen
 from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import AwaitMount, Widget
+from textual.widgets import TextArea
 
 from acp_tui.ui.textual_gaps.driver import FramePacer
 from acp_tui.ui.textual_gaps.painting import SafeCompositor, create_strip_caches_on_use
@@ -118,6 +119,7 @@ def patch_textual() -> None:
     focus_nothing_that_leaves()
     dismiss_no_other_screen()
     finish_what_is_awaited()
+    cut_what_is_selected()
 
 
 def mount_nothing_at_the_end() -> None:
@@ -131,6 +133,17 @@ def mount_nothing_at_the_end() -> None:
         return AwaitMount(self, []) if self.app._exit else mount(self, *widgets, **places)
 
     Widget.mount = mount_until_then  # type: ignore[method-assign]  # Textual has no hook for it
+
+
+def cut_what_is_selected() -> None:
+    """Make Textual's Ctrl+X cut only a selection. Without one, it deleted the whole line."""
+
+    def cut(self: TextArea) -> None:
+        if not self.selection.is_empty:
+            self.action_copy()
+            self.action_delete_left()
+
+    TextArea.action_cut = cut  # type: ignore[method-assign]  # one for every text area
 
 
 def focus_nothing_that_leaves() -> None:

@@ -51,6 +51,7 @@ ANSWERS: list[tuple[Field, tuple[str, ...], FormValues]] = [
     (TextField("f"), ("h", "i"), {"f": "hi"}),
     (TextField("f", default="as it is"), (), {"f": "as it is"}),
     (TextField("f", default="one\n\ttwo"), (), {"f": "one\n\ttwo"}),
+    (TextField("f", default="one\ntwo"), ("ctrl+x",), {"f": "one\ntwo"}),
     (TextField("f", default="ab"), ("backspace",), {"f": "a"}),
     (TextField("f"), (), {}),
     (NumberField("f", is_integer=True), ("4", "2"), {"f": 42}),

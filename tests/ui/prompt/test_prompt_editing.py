@@ -32,6 +32,8 @@ READLINE = (
     (("ctrl+u", "ctrl+z"), "one two-three"),
     (("ctrl+u", "ctrl+z", "ctrl+y"), ""),
     (("X", "ctrl+w", "ctrl+z", "ctrl+z", "ctrl+y"), "one two-threeX"),
+    (("ctrl+x",), "one two-three"),
+    (("shift+left", "shift+left", "ctrl+x", "ctrl+x"), "one two-thr"),
 )
 
 

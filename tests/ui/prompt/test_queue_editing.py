@@ -138,13 +138,6 @@ async def test_on_a_low_screen_the_draft_keeps_its_rows_and_what_waits_is_cut() 
         assert "Agent" in page.lines[-1]
 
 
-async def test_typing_where_the_queue_has_the_focus_removes_and_sends_nothing() -> None:
-    async with queued("one", "two") as page:
-        await page.press("alt+down", *"xyz")
-        assert waiting(page) == ["one", "two"]
-        assert page.pilot.app.screen.query_one(QueueLines).has_focus
-
-
 async def test_a_long_command_does_not_hide_how_to_keep_its_output_back() -> None:
     async with open_page(size=(80, 24)) as page:
         page.pilot.app.screen.query_one(QueueLines).show(QueueSummary(outputs=(f"echo {'word ' * 12}",)))

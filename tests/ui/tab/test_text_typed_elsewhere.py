@@ -1,0 +1,61 @@
+"""Text that is typed or pasted where no text can be written goes to the draft."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+from textual.events import Paste
+
+from acp_tui.conversation.facts import PlanStep
+from acp_tui.conversation.updates import PlanReplaced
+from support.desks import SESSION, OpenDesk
+from support.folding import prompt
+from support.screens import open_page
+from ui.tab.test_worktrees import TWO, open_worktree
+
+PLAN = PlanReplaced((PlanStep("Read the parser"),))
+
+
+@pytest.mark.parametrize(("columns", "plan_in"), [(120, "PlanView"), (160, "Sidebar")])
+async def test_typed_text_goes_to_the_draft_from_every_place_of_a_session(columns: int, plan_in: str) -> None:
+    async with open_page(size=(columns, 40)) as page:
+        await page.send("at work")
+        await page.send("queued")
+        await page.apply(PLAN)
+        screen = page.tab.screen
+        places = [place for place in screen.query("*") if place.focusable and place is not page.prompt]
+        assert {"MessageView", "QueueLines", plan_in} <= {type(place).__name__ for place in places}
+        for at, place in enumerate(places):
+            screen.set_focus(place)
+            await page.press(*"xyZz")
+            assert page.draft == "xyZz" * (at + 1)
+            assert page.prompt.has_focus
+
+
+async def test_a_paste_goes_to_the_draft_from_every_place_of_a_session() -> None:
+    async with open_page(prompt("go"), PLAN, size=(160, 40)) as page:
+        for at, place in enumerate([*page.tab.screen.focus_chain]):
+            page.tab.screen.set_focus(place)
+            page.pilot.app.post_message(Paste("pasted "))
+            await page.settled()
+            assert page.draft == "pasted " * (at + 1)
+
+
+async def test_a_character_that_is_a_key_in_the_sidebar_stays_one() -> None:
+    async with open_page(prompt("go"), size=(160, 40)) as page:
+        await page.press("alt+s", "space")
+        assert page.draft == ""
+        assert not page.prompt.has_focus
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git isn't installed")
+async def test_who_types_on_instead_of_answering_about_a_worktree_keeps_it(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, TWO + "serve_until_closed()") as desk:
+        folder = await open_worktree(desk)
+        await desk.press("alt+w")
+        await desk.shows("Nothing changed in it")
+        await desk.press_at_once(*"now")
+        assert "Nothing changed in it" not in desk.words
+        assert desk.draft == "now"
+        assert (len(desk.tabs), folder.exists()) == (2, True)
