@@ -15,6 +15,8 @@ from itertools import groupby
 from pathlib import Path
 from textwrap import wrap
 
+from acp_tui.conversation.visible.confusables import plain_form
+
 TABLE = Path(__file__).parents[1] / "acp_tui/conversation/visible/look_alikes.py"
 MIN_SIGN = 0x2000
 """Punctuation below this is part of ordinary writing in Hebrew, Arabic, and others."""
@@ -46,7 +48,7 @@ def main() -> None:
             anywhere[target].append(ord(char))
     TABLE.write_text(
         HEAD.format(version=version)
-        + table("IN_WORDS", in_words, "Among letters and digits of ASCII.")
+        + table("IN_WORDS", without_forms(in_words), "Among letters and digits of ASCII.")
         + table("ANYWHERE", anywhere, "Signs, wherever they stand.")
     )
 
@@ -71,6 +73,17 @@ def as_its_like(char: str, target: str) -> str:
     if digit is not None and (target, digit) in (("O", 0), ("o", 0), ("l", 1)):
         return str(digit)
     return "I" if target == "l" and unicodedata.category(char) == "Lu" else target
+
+
+def without_forms(found: dict[str, list[int]]) -> dict[str, list[int]]:
+    """What remains if `confusables` takes other forms of ASCII, or of a look-alike, for what they are forms of."""
+    looks = {chr(code): target for target, codes in found.items() for code in codes}
+
+    def is_needed(char: str, target: str) -> bool:
+        form = plain_form(char)
+        return form == char or not (form.isascii() or looks.get(form) == target)
+
+    return {target: [code for code in codes if is_needed(chr(code), target)] for target, codes in found.items()}
 
 
 def table(name: str, found: dict[str, list[int]], says: str) -> str:

@@ -12,8 +12,8 @@ from typing import Any
 from acp_tui.cli import ExitCode
 from acp_tui.cli.exec_output import OutputFormat, Streams
 from acp_tui.client.errors import ClientError
+from acp_tui.client.export.facts import ExportFacts
 from acp_tui.client.export.jsonl import ChangedLines, ascii_line, header, plain, without_nulls
-from acp_tui.client.export.outline import ExportFacts
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.conversation import Change, Conversation

@@ -178,79 +178,64 @@ class LineComparison:
         pairs: list[tuple[int, int]] = []
         x = y = 0
         while x < len(old) and y < len(new):
-            reaches = yield from self._reaches(old[x:], new[y:])
+            dx, dy, run = yield from self._furthest(old[x:], new[y:])
             if self._work_left < 0:
                 self.is_approximate = True
                 break
-            dx, dy = _end(reaches[-1], len(old) - x, len(new) - y)
-            left, above = part.old_from + x, part.new_from + y
-            pairs += [(left + i, above + j) for i, j in _traced(reaches, dx, dy)]
+            found: list[tuple[int, int]] = []
+            while run is not None:
+                left, above, count, run = run
+                left, above = part.old_from + x + left, part.new_from + y + above
+                found += [(left - back, above - back) for back in range(1, count + 1)]
+            pairs += reversed(found)
             x, y = x + dx, y + dy
         return pairs
 
-    def _reaches(self, old: Sequence[Line], new: Sequence[Line]) -> Generator[None, None, list[list[int]]]:
-        """For each number of edits, how far each diagonal reaches, up to the end or to the limit of the search.
+    def _furthest(
+        self, old: Sequence[Line], new: Sequence[Line]
+    ) -> Generator[None, None, tuple[int, int, _Run | None]]:
+        """The end, or the furthest position within the limit of the search, and the last run on the way there.
 
-        With `n` edits there are diagonals `-n, -n + 2 … n`: in list `n`, place `i` is for diagonal `2 * i - n`.
+        With `n` edits there are diagonals `-n, -n + 2 … n`: place `i` of a list is for diagonal `2 * i - n`.
         """
-        reaches: list[list[int]] = []
-        while len(reaches) <= MAX_EDITS and self._work_left >= 0:
-            reach, slid = _furthest(reaches[-1] if reaches else [], old, new)
-            reaches.append(reach)
-            if _end(reach, len(old), len(new)) == (len(old), len(new)):
-                break
+        reach: list[tuple[int, _Run | None]] = []
+        """How far each diagonal reaches, and the last run on the way there."""
+        while True:
+            before, reach = reach, []
+            edits, slid = len(before), 0
+            for place in range(edits + 1):
+                above = before[place] if place < edits else _NOWHERE
+                below = before[place - 1] if place else _NOWHERE
+                x, run = above if above[0] > below[0] else (below[0] + 1, below[1])
+                start, y = x, x - 2 * place + edits
+                while x < len(old) and y < len(new) and old[x] == new[y]:
+                    x, y = x + 1, y + 1
+                slid += x - start
+                reach.append((x, _Run(x, y, x - start, run) if x > start else run))
+            places = [(x, x - 2 * place + edits, run) for place, (x, run) in enumerate(reach)]
+            inside = [at for at in places if at[0] <= len(old) and 0 <= at[1] <= len(new)]
+            end = max(inside, key=lambda at: at[0] + at[1])
+            if end[:2] == (len(old), len(new)):
+                return end
             self._work_left -= len(reach) + slid
             yield from self._pay(len(reach) + slid)
-        return reaches
+            if edits == MAX_EDITS or self._work_left < 0:
+                return end
 
 
-def _end(reach: Sequence[int], old_count: int, new_count: int) -> tuple[int, int]:
-    """The furthest position reached within both texts."""
-    edits = len(reach) - 1
-    places = [(x, x - 2 * place + edits) for place, x in enumerate(reach)]
-    inside = [(x, y) for x, y in places if x <= old_count and 0 <= y <= new_count]
-    return max(inside, key=lambda at: at[0] + at[1])
+class _Run(NamedTuple):
+    """Equal lines, up to a position."""
+
+    x: int
+    y: int
+    count: int
+    before: _Run | None
+    """The one that an edit came from."""
 
 
-def _furthest(before: Sequence[int], old: Sequence[Line], new: Sequence[Line]) -> tuple[list[int], int]:
-    """How far each diagonal reaches with one more edit than `before`, and how many equal lines were passed."""
-    edits = len(before)
-    reach: list[int] = []
-    slid = 0
-    for place in range(edits + 1):
-        start = x = _entered(before, place)
-        y = x - 2 * place + edits
-        while x < len(old) and y < len(new) and old[x] == new[y]:
-            x, y = x + 1, y + 1
-        reach.append(x)
-        slid += x - start
-    return reach, slid
-
-
-def _entered(before: Sequence[int], place: int) -> int:
-    """Where a diagonal is entered: from the one above by an added line, or from the one below by a removed line."""
-    if not before:
-        return 0
-    if place == 0:
-        return before[0]
-    if place == len(before):
-        return before[-1] + 1
-    return max(before[place], before[place - 1] + 1)
-
-
-def _traced(reaches: Sequence[Sequence[int]], x: int, y: int) -> list[tuple[int, int]]:
-    pairs: list[tuple[int, int]] = []
-    for edits in range(len(reaches) - 1, -1, -1):
-        place = (x - y + edits) // 2
-        before = reaches[edits - 1] if edits else ()
-        entered = _entered(before, place)
-        while x > entered:
-            x, y = x - 1, y - 1
-            pairs.append((x, y))
-        if edits:
-            from_above = place < edits and (place == 0 or before[place] >= before[place - 1] + 1)
-            x, y = (x, y - 1) if from_above else (x - 1, y)
-    return pairs[::-1]
+_NOWHERE: Final = (-1, None)
+"""A diagonal is entered from the one above by an added line, or from the one below by a removed line, if there is one.
+"""
 
 
 # The diff

@@ -1,5 +1,6 @@
 """In paths and commands, look-alikes of ASCII are marked, and words in any language are left alone."""
 
+import sys
 import unicodedata
 
 import pytest
@@ -12,6 +13,7 @@ from acp_tui.conversation.visible.confusables import (
     letters,
     make_visible_command,
     make_visible_path,
+    plain_form,
     signs,
 )
 from acp_tui.conversation.visible.look_alikes import IN_WORDS
@@ -111,6 +113,9 @@ def test_what_was_marked_stays_as_it_is(text: str) -> None:
 
 def test_every_look_alike_of_an_ascii_letter_or_digit_is_marked_in_a_word() -> None:
     table = [(chr(code), look) for look, codes in IN_WORDS.items() for part in code_ranges(codes) for code in part]
-    assert len([look for _, look in table if look.isalnum()]) > 1_400
-    for char in [char for char, look in table if look.isalnum()]:
+    forms = [char for char in map(chr, range(0x80, sys.maxunicode)) if char.isalnum() and plain_form(char) != char]
+    looks = [char for char, look in table if look.isalnum()]
+    looks += [char for char in forms if plain_form(char).isascii() or plain_form(char) in letters()]
+    assert len(looks) > 1_400
+    for char in looks:
         assert confusables(f"c{char}d"), ascii(char)

@@ -1,8 +1,8 @@
 """Exports a conversation as Markdown or as JSON Lines. The caller provides facts."""
 
+from acp_tui.client.export.facts import ExportFacts, default_name
 from acp_tui.client.export.jsonl import to_jsonl
 from acp_tui.client.export.markdown import to_markdown
-from acp_tui.client.export.outline import ExportFacts, default_name
 from acp_tui.client.export.writing import NOT_REDACTED, SUFFIXES, CannotWrite, ExportError, UnknownFormat, export
 
 __all__ = [

@@ -16,7 +16,7 @@ from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from typing import Any, Final
 
-from acp_tui.client.export.outline import ExportFacts
+from acp_tui.client.export.facts import ExportFacts
 from acp_tui.conversation import UNSET, content, entries, tool_calls
 from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.conversation import Change, Conversation, SubagentState

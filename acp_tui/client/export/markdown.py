@@ -1,267 +1,153 @@
-"""Writes a conversation as a Markdown page (CommonMark). `outline` decides its content.
+"""Writes a conversation as a Markdown page (CommonMark).
 
 The agent's text stays Markdown but can't affect what surrounds it. Everything else is either in a fence longer than any
-run of backticks inside it, or escaped, so that it reads as it was said. The page contains no raw HTML.
+run of backticks inside it, or escaped, so that it reads as it was said. What isn't the agent's answer is quoted. The
+page contains no raw HTML.
 """
 
 from __future__ import annotations
 
-import html
-import re
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from functools import cache
-from itertools import pairwise
-from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
+from collections.abc import Iterator
+from typing import assert_never
 
-from markdown_it import MarkdownIt
-
-from acp_tui.client.export import parts
-from acp_tui.client.export.outline import ExportFacts, header_rows, heading, sections
-from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.visible import hidden_characters, make_visible, make_visible_line
-
-if TYPE_CHECKING:
-    from markdown_it.token import Token
-
-HEADING_SHIFT: Final = 3
-"""A prompt has a heading of level 2, what follows from it level 3, and headings inside messages lower levels."""
-_MARKUP: Final = re.compile(r"[\\`*\[|]|(?<!\w)_|_(?!\w)|<(?=[\w/!?])|&(?=#|\w+;)|[~$](?=.*[~$])|#(?=#*$)")
-_BLOCK_MARKUP: Final = re.compile(r"^(?:\d+(?=[.)])|(?=[-+=>#]))")
-"""What would begin a list, quote, heading, or underline, up to the position for an escaping backslash."""
+from acp_tui.client.export.contained import fence, literal
+from acp_tui.client.export.facts import ExportFacts
+from acp_tui.client.export.parts import block_parts, json_code, named_link, problem, prose, quoted, section
+from acp_tui.client.export.tool_calls import ShownTerminals, time_of, tool_call_section
+from acp_tui.conversation import entries, wording
+from acp_tui.conversation.buffers import TextBuffer
+from acp_tui.conversation.content import ContentBlock
+from acp_tui.conversation.conversation import Conversation, SubagentState
+from acp_tui.conversation.facts import Plan, PlanStep, SessionId
+from acp_tui.conversation.updates import ClientRemark, Reconnected, UnknownUpdate
 
 
 def to_markdown(conversation: Conversation, facts: ExportFacts) -> str:
-    blocks = [
-        f"# {literal(heading(conversation, facts))}",
-        "\n".join(f"- {name}: {literal(value)}" for name, value in header_rows(facts)),
-    ]
-    for section in sections(conversation, facts):
-        blocks += _section(section)
-    return "\n\n".join(blocks) + "\n"
+    title = facts.title or conversation.title or "Conversation"
+    rows = [("Agent", facts.agent), ("Folder", facts.cwd), ("Session", facts.session_id)]
+    rows += [("Sandbox", facts.sandbox)] if facts.sandbox else []
+    rows += [] if facts.exported_at is None else [("Exported", facts.exported_at)]
+    head = "\n".join(f"- {name}: {literal(value)}" for name, value in rows)
+    return "\n\n".join([f"# {literal(title)}", head, *sections(conversation, facts)]) + "\n"
 
 
-def literal(text: str) -> str:
-    """`text` as a line that reads the same when rendered."""
-    line = make_visible_line(text).strip()
-    return _BLOCK_MARKUP.sub(r"\g<0>\\", _MARKUP.sub(r"\\\g<0>", line))
+def sections(conversation: Conversation, facts: ExportFacts) -> Iterator[str]:
+    """The entries from top to bottom, with what each turn used at its end, then the final plans and usage."""
+    terminals = ShownTerminals(conversation.terminals)
+    ends = {turn.end: words for turn in conversation.turns if (words := wording.turn_spent_words(turn))}
+    for count, entry in enumerate(conversation.entries):
+        if count in ends:
+            yield from section("The turn used", literal(ends[count]))
+        yield from _section(entry, conversation, facts, terminals)
+    if len(conversation.entries) in ends:
+        yield from section("The turn used", literal(ends[len(conversation.entries)]))
+    for plan in conversation.plans.values():
+        yield from _plan(plan)
+    if conversation.usage is not None:
+        yield from section("Usage", literal(wording.usage_words(conversation.usage)))
+    if conversation.spent is not None:
+        yield from section("Tokens of all turns", literal(wording.tokens_words(conversation.spent)))
 
 
-def _section(section: parts.Section) -> Iterator[str]:
-    if section.kind == "thought":
-        said = (_part(part, is_quoted=False) for part in section.parts)
-        yield _quoted("\n\n".join([f"**{literal(section.title)}**", *said]))
-        return
-    yield f"{'##' if section.kind == 'user' else '###'} {literal(section.title)}"
-    for part in section.parts:
-        yield _part(part, is_quoted=section.kind != "agent")
-
-
-def _part(part: parts.Part, *, is_quoted: bool) -> str:
-    """A part. What was said is quoted unless it's the agent's answer."""
-    match part:
-        case parts.Prose(text):
-            said = contained(text, HEADING_SHIFT)
-            return _quoted(said) if is_quoted else said
-        case parts.Code(text, language):
-            return fence(text, language)
-        case parts.Note(text, is_problem):
-            line = literal(text)
-            return f"**{line}**" if is_problem and line else line
-        case parts.NamedLink(label, uri):
-            return f"{literal(label)}: {_address(uri)}"
-        case parts.Folded(title, folded):
-            return "\n\n".join([f"{literal(title)}:", *(_part(inner, is_quoted=is_quoted) for inner in folded)])
-        case parts.PlanSteps(steps):
-            return "\n".join(f"- [{'x' if is_done else ' '}] {literal(text)}" for is_done, text in steps)
+def _section(
+    entry: entries.Entry, conversation: Conversation, facts: ExportFacts, terminals: ShownTerminals
+) -> Iterator[str]:
+    match entry:
+        case entries.Message():
+            return _message(entry, facts)
+        case entries.ToolCallEntry():
+            return tool_call_section(entry, terminals)
+        case entries.OwnCommand(line, terminal_id):
+            return section("Your command", *terminals.show(terminal_id, line))
+        case entries.Question():
+            return _question(entry)
+        case entries.Compaction():
+            return _compaction(entry)
+        case entries.TurnEnd(stop_reason):
+            return section("Turn ended", literal(wording.stop_words(stop_reason)))
+        case entries.Failure():
+            return _failure(entry)
+        case Reconnected():
+            return _restart(entry)
+        case entries.Subagent(session_id):
+            return _subagent(conversation.subagents[SessionId(session_id)], facts, terminals)
+        case ClientRemark(text):
+            return section("Note", literal(text))
+        case UnknownUpdate(kind, raw):
+            return section(f"{kind}: an update acp-tui doesn't know", json_code(raw))
         case _:
-            assert_never(part)
+            assert_never(entry)
 
 
-def _quoted(text: str) -> str:
-    return "\n".join(f"> {line}" if line else ">" for line in text.split("\n"))
+def _subagent(state: SubagentState, facts: ExportFacts, terminals: ShownTerminals) -> Iterator[str]:
+    """What a subagent said, between notes on where it begins and ends."""
+    said = state.conversation
+    title = said.title or state.description or "without a name"
+    told = filter(None, (state.description, wording.subagent_state(state), wording.spent_words(said)))
+    yield from section(f"Subagent: {title}", literal(" · ".join(told)))
+    for entry in said.entries:
+        yield from _section(entry, said, facts, terminals)
+    yield from section(f"End of the subagent: {title}")
 
 
-def _address(uri: str) -> str:
-    """A link that shows its target, or plain text if it can't be a link."""
-    shown = make_visible_line(uri)
-    return f"<{shown}>" if shown == uri and parts.is_linkable(uri) else literal(uri)
+def _message(message: entries.Message, facts: ExportFacts) -> Iterator[str]:
+    is_quoted = message.role == "user"
+    parts = [part for said in message.parts for part in _said(said, is_quoted=is_quoted)]
+    parts += map(problem, message.notes)
+    match message.role:
+        case "user":
+            yield "## You"
+            yield from parts
+        case "agent":
+            yield from section(facts.agent_title or "Agent", *parts)
+        case "thought":
+            yield quoted("\n\n".join(["**Thought**", *parts]))
 
 
-LOWEST_HEADING: Final = 6
-TAB_CELLS: Final = 4
-"""According to CommonMark."""
-MAX_PASSES: Final = 8
-"""Two or three are enough for realistic text."""
-
-_AUTOLINK: Final = rf"<{parts.WEB_OR_MAIL}[^\s<>`|\\\[\]]+>"
-_TARGET: Final = rf"\s*(?:{parts.WEB_OR_MAIL}|{_AUTOLINK})"
-_ACTIVE: Final = re.compile(
-    r"\\."
-    r"|`+"
-    rf"|{_AUTOLINK}"
-    r"|<(?=[A-Za-z/!?])"
-    r"|!(?=\[)"
-    # Only a literal web address is a link, so that no scheme can hide in references or escapes.
-    rf"|\](?=\((?!{_TARGET})|:(?!{_TARGET}))"
-    r"|&(?:\#[0-9]{1,7}|\#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});",
-    re.DOTALL,
-)
-_REMOTE_IMAGE: Final = re.compile(
-    r"!\[[^\[\]\\`\n]*(?=\]\(\s*<?https?://(?:[^\s/?#@\\]*@)?([\w.:-]+))", re.ASCII | re.IGNORECASE
-)
-_TICKS: Final = re.compile("`+")
-_TABLE: Final = re.compile(r"\||:-|-:")
-_CELL: Final = re.compile(r"(?:\\[^\n]|[^|\n])+")
-_LINE_OF_HTML: Final = re.compile(r"\n[ >]*<(?=[A-Za-z/!?])(?!https?://)")
-
-
-def contained(source: str, heading_shift: int) -> str:
-    """`source` made harmless to its surroundings, with headings lowered by `heading_shift` levels."""
-    source = _without_tabs(make_visible(source).strip("\n"))
-    for _ in range(MAX_PASSES):
-        tokens = _parser().parse(source)
-        lines = source.split("\n")
-        for start, stop in _written(tokens, len(lines)):
-            lines[start:stop] = escaped("\n".join(lines[start:stop])).split("\n")
-        # An escaped link definition is now a paragraph, which absorbs code below it.
-        before, source = source, "\n".join(lines)
-        if source == before:
-            break
+def _said(part: TextBuffer | ContentBlock, *, is_quoted: bool) -> Iterator[str]:
+    if isinstance(part, TextBuffer):
+        yield prose(part.text, is_quoted=is_quoted)
     else:
-        return fence(source)
-    end = _missing_end(tokens, lines)
-    for opening, content in pairwise(tokens):
-        if opening.type == "heading_open" and opening.map:
-            _lower(lines, opening.map, opening.markup, content.content, heading_shift)
-    return "\n".join([*(line for line in lines if line != _DROPPED), *end])
+        yield from block_parts(part, is_quoted=is_quoted)
 
 
-def fence(text: str, language: str = "") -> str:
-    """`text` as a code block that can't end before the text does."""
-    text = make_visible(text)
-    ticks = "`" * max([3, *(len(run) + 1 for run in _TICKS.findall(text))])
-    return f"{ticks}{language}\n{text}\n{ticks}"
+def _question(question: entries.Question) -> Iterator[str]:
+    page = [] if question.url is None else [named_link("Page", question.url)]
+    values = [literal(f"{each.name}: {each.value}") for each in question.values]
+    outcome = literal(wording.answer_words(question) + time_of(question.at))
+    return section("Question", prose(question.message), *page, *values, outcome)
 
 
-@cache
-def _parser() -> MarkdownIt:
-    # Without HTML and tables, both are paragraphs, and `escaped` handles everything inline.
-    parser = MarkdownIt("commonmark", {"html": False})
-    parser.core.ruler.enableOnly(["normalize", "block"])
-    return parser
+def _restart(restart: Reconnected) -> Iterator[str]:
+    words = "It continues this session." if restart.remembers else "It has no memory of the conversation above."
+    if restart.forked_from:
+        return section("Forked", literal(wording.forked(restart.forked_from)))
+    if restart.is_loaded:
+        words = "The conversation is shown as the agent kept it."
+    why = [problem(restart.why)] if restart.why else []
+    return section("Connected again" if restart.is_same else "The agent was restarted", words, *why)
 
 
-def _without_tabs(source: str) -> str:
-    """Replace tabs that may be structure with spaces, so that the structure stays the same inside a quote.
-
-    After "> ", a tab is narrower, so code indented by a tab, or in a list, would no longer be code.
-    """
-    if "\t" not in source:
-        return source
-    fences = [token for token in _parser().parse(source) if token.type == "fence" and not token.level]
-    code = {line for token in fences for line in range(*(token.map or (0, 0)))}
-    lines = enumerate(source.split("\n"))
-    return "\n".join(line if at in code else line.expandtabs(TAB_CELLS) for at, line in lines)
+def _compaction(compaction: entries.Compaction) -> Iterator[str]:
+    error = [problem(compaction.error)] if compaction.error else []
+    summary = [part for block in compaction.summary for part in block_parts(block)]
+    return section("Context compaction", literal(compaction.status.replace("_", " ")), *error, *summary)
 
 
-def _written(tokens: Sequence[Token], line_count: int) -> Iterator[tuple[int, int]]:
-    """The lines that aren't code, by paragraph; line by line if the parser skipped them (too deeply nested)."""
-    at = 0
-    for token in tokens:
-        if token.type in ("inline", "fence", "code_block") and token.map:
-            start, stop = token.map
-            yield from ((line, line + 1) for line in range(at, start))
-            if token.type == "inline":
-                yield start, stop
-            at = max(at, stop)
-    yield from ((line, line + 1) for line in range(at, line_count))
+def _failure(failure: entries.Failure) -> Iterator[str]:
+    detail = [fence(failure.detail)] if failure.detail else []
+    tail = failure.stderr_tail.strip("\n")
+    last = ["its last lines:", fence(tail)] if tail.strip() else []
+    said = map(literal, wording.error_words(failure.said))
+    return section("Failure", problem(failure.message), *detail, *said, *last)
 
 
-def _missing_end(tokens: Sequence[Token], lines: Sequence[str]) -> list[str]:
-    """The line that closes a fence left open at the end. One in a list or a quote ends with it."""
-    last = tokens[-1] if tokens else None
-    if last is None or last.type != "fence" or last.level or not last.map:
-        return []
-    start, stop = last.map
-    closing = rf" {{0,3}}{last.markup}{last.markup[0]}*[ \t]*"
-    return [] if stop - start > 1 and re.fullmatch(closing, lines[stop - 1]) else [last.markup]
+def _plan(plan: Plan) -> Iterator[str]:
+    steps = (f"- [{'x' if step.status == 'completed' else ' '}] {literal(_step(step))}" for step in plan.steps)
+    return section(f"Plan: {plan.completed} of {len(plan.steps)} done", "\n".join(steps))
 
 
-_DROPPED: Final = "\0"
-"""Never occurs in visible text."""
-
-
-def _lower(lines: list[str], place: Sequence[int], markup: str, content: str, shift: int) -> None:
-    """Lower one heading. An underlined one gets hashes instead, because there are only two levels of those."""
-    start, stop = place
-    if markup[0] == "#":
-        hashes = min(len(markup) + shift, LOWEST_HEADING)
-        lines[start] = lines[start].replace(markup, "#" * hashes, 1)
-        return
-    first = content.split("\n")[0]
-    before, found, _ = lines[start].partition(first)
-    if found:
-        hashes = min({"=": 1, "-": 2}[markup[0]] + shift, LOWEST_HEADING)
-        lines[start] = f"{before}{'#' * hashes} {' '.join(content.split())}"
-        lines[start + 1 : stop] = [_DROPPED] * (stop - start - 1)
-
-
-def escaped(text: str) -> str:
-    """A paragraph in which everything but plain Markdown is escaped. Code stays unchanged.
-
-    Renderers that support tables look for code in each cell, others in the whole paragraph, so text that isn't code for
-    either of them is escaped. HTML at the beginning of a line is escaped, too, because it ends the paragraph before
-    code is recognized.
-    """
-    edits = {found.end() - 1: _Edit("\\") for found in _LINE_OF_HTML.finditer(text)}
-    if _TABLE.search(text):
-        for cell in _CELL.finditer(text):
-            edits |= {cell.start() + at: edit for at, edit in _exposed(cell[0])}
-    edits |= _exposed(text)
-    pieces: list[str] = []
-    start = 0
-    for place in sorted(edits):
-        pieces += text[start:place], edits[place].text
-        start = place + edits[place].replaced
-    return "".join([*pieces, text[start:]])
-
-
-class _Edit(NamedTuple):
-    """The text to write at a position, and how many characters it replaces."""
-
-    text: str
-    replaced: int = 0
-
-
-def _exposed(text: str) -> Iterator[tuple[int, _Edit]]:
-    """The positions outside code where HTML, an image, a link to elsewhere, or a misleading reference begins."""
-    runs: dict[int, list[int]] = {}
-    for run in _TICKS.finditer(text):
-        runs.setdefault(len(run[0]), []).append(run.start())
-    at = 0
-    while found := _ACTIVE.search(text, at):
-        at = found.end()
-        match found[0]:
-            case "<" | "]":
-                yield found.start(), _Edit("\\")
-            case "!":
-                yield found.start(), _Edit("image: ", 1)
-                if image := _REMOTE_IMAGE.match(text, found.start()):
-                    yield image.end(), _Edit(f" ({image[1]})")
-            case ticks if ticks[0] == "`":
-                at = _end_of_code(runs.get(len(ticks), []), at, len(ticks))
-            case reference if reference[0] == "&" and _is_misleading(reference):
-                yield found.start(), _Edit("\\")
-
-
-def _end_of_code(runs: Sequence[int], at: int, length: int) -> int:
-    """The end of the code that begins at `at`; `at` itself if nothing closes it."""
-    index = bisect_right(runs, at)
-    return runs[index] + length if index < len(runs) else at
-
-
-def _is_misleading(reference: str) -> bool:
-    """Whether a character reference stands for a character that `make_visible` would replace."""
-    char = html.unescape(reference)
-    return not char or not hidden_characters().isdisjoint(char)
+def _step(step: PlanStep) -> str:
+    marks = [] if step.status in ("pending", "completed") else [step.status.replace("_", " ")]
+    marks += [] if step.priority == "medium" else [f"{step.priority} priority"]
+    return f"{step.content} ({', '.join(marks)})" if marks else step.content

@@ -1,110 +1,77 @@
-"""The parts of an exported page. Their text is raw; `markdown` makes it visible and escapes it."""
+"""The parts of a Markdown page: what was said stays Markdown, everything else is in a fence or escaped."""
 
 from __future__ import annotations
 
 import json
-import re
-from typing import Any, Final, Literal, TypeAlias
+from collections.abc import Iterator
+from typing import Any, Final
 
+from acp_tui.client.export.contained import address, contained, fence, literal
 from acp_tui.conversation.content import ContentBlock, Image, ResourceLink, Text, block_words, is_for_user, label_of
 from acp_tui.conversation.tool_calls import BlockContent, FileChange, UnknownContent
 from acp_tui.conversation.tool_text import described
-from acp_tui.values import dataclass
 
-WEB_OR_MAIL: Final = r"(?i:https?://|mailto:)"
-"""A regular expression for the beginning of an address that a page may link to. All others are shown as text."""
-_LINKABLE: Final = re.compile(rf"{WEB_OR_MAIL}[^\s<>\\]+", re.ASCII)
+HEADING_SHIFT: Final = 3
+"""A prompt has a heading of level 2, what follows from it level 3, and headings inside messages lower levels."""
 
 
-def is_linkable(uri: str) -> bool:
-    """Whether it leads to a page or a person, and not to the reader's machine or to something that runs."""
-    return _LINKABLE.fullmatch(uri) is not None
+def section(title: str, *parts: str) -> Iterator[str]:
+    """An entry of the conversation other than a message, or information at its end."""
+    yield f"### {literal(title)}"
+    yield from parts
 
 
-SectionKind: TypeAlias = Literal["user", "agent", "thought", "event"]
+def prose(text: str, *, is_quoted: bool = True) -> str:
+    """Markdown that somebody said."""
+    said = contained(text, HEADING_SHIFT)
+    return quoted(said) if is_quoted else said
 
 
-@dataclass(frozen=True, slots=True)
-class Prose:
-    """Markdown."""
-
-    text: str
+def quoted(text: str) -> str:
+    return "\n".join(f"> {line}" if line else ">" for line in text.split("\n"))
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
-    """Text in which every character matters."""
-
-    text: str
-    language: str = ""
-    """One of our own words, never the agent's."""
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
+def problem(text: str) -> str:
     """A remark on one line."""
-
-    text: str
-    is_problem: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class NamedLink:
-    label: str
-    uri: str
+    line = literal(text)
+    return f"**{line}**" if line else line
 
 
-@dataclass(frozen=True, slots=True)
-class Folded:
-    """Parts that few readers need."""
-
-    title: str
-    parts: tuple[Part, ...]
+def named_link(label: str, uri: str) -> str:
+    return f"{literal(label)}: {address(uri)}"
 
 
-@dataclass(frozen=True, slots=True)
-class PlanSteps:
-    steps: tuple[tuple[bool, str], ...]
+def titled(title: str, part: str) -> str:
+    """A part that few readers need."""
+    return f"{literal(title)}:\n\n{part}"
 
 
-Part: TypeAlias = Prose | Code | Note | NamedLink | Folded | PlanSteps
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """An entry of the conversation, or information at its end."""
-
-    kind: SectionKind
-    title: str
-    parts: tuple[Part, ...] = ()
-
-
-def block_parts(block: ContentBlock) -> tuple[Part, ...]:
-    """The parts that show a block; none if it isn't meant for the user."""
+def block_parts(block: ContentBlock, *, is_quoted: bool = True) -> Iterator[str]:
+    """What shows a block; nothing if it isn't meant for the user."""
     if not is_for_user(block):
-        return ()
+        return
     match block:
         case Text(text):
-            return (Folded(label, (Code(text),)) if (label := label_of(block)) else Prose(text),)
+            yield titled(label, fence(text)) if (label := label_of(block)) else prose(text, is_quoted=is_quoted)
         case Image():
-            return (Note(block_words(block)),)
+            yield literal(block_words(block))
         case ResourceLink(uri, name, title):
-            return (NamedLink(title or name, uri),)
+            yield named_link(title or name, uri)
         case _:
-            return (described_part(BlockContent(block)),)
+            yield described_part(BlockContent(block))
 
 
-def described_part(item: BlockContent | FileChange | UnknownContent) -> Part:
+def described_part(item: BlockContent | FileChange | UnknownContent) -> str:
     """Content in words, with its text, or what was reported of a kind acp-tui doesn't know."""
     said = described(item)
     title = said.label.removeprefix("[").removesuffix("]")
     if said.text is not None:
-        return Folded(title, (Code(said.text),))
-    return Note(said.label) if said.is_known else Folded(title, (json_code(said.facts),))
+        return titled(title, fence(said.text))
+    return literal(said.label) if said.is_known else titled(title, json_code(said.facts))
 
 
-def json_code(value: Any) -> Code:
+def json_code(value: Any) -> str:
     """A JSON value, indented. A string is shown as its text."""
     if isinstance(value, str):
-        return Code(value)
-    return Code(json.dumps(value, ensure_ascii=False, indent=2, default=str), "json")
+        return fence(value)
+    return fence(json.dumps(value, ensure_ascii=False, indent=2, default=str), "json")

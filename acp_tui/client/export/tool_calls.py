@@ -1,12 +1,13 @@
-"""Turns tool calls, with their diffs, terminals, and decisions, into parts of a page."""
+"""Turns tool calls, with their diffs, terminals, and decisions, into sections of a page."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Any, assert_never
+from typing import assert_never
 
-from acp_tui.client.export.parts import Code, Folded, Note, Part, Prose, Section, block_parts, described_part, json_code
+from acp_tui.client.export.contained import fence, literal
+from acp_tui.client.export.parts import block_parts, described_part, json_code, problem, prose, section, titled
 from acp_tui.client.line_comparison import unified_diff
 from acp_tui.conversation import UNSET, tool_calls
 from acp_tui.conversation.content import Text, is_for_user
@@ -28,35 +29,32 @@ class ShownTerminals:
         """What the call's title leaves out."""
         return subject_of(call, self._states)
 
-    def show(self, terminal_id: tool_calls.TerminalId, line: str | None = None) -> tuple[Part, ...]:
+    def show(self, terminal_id: tool_calls.TerminalId, line: str | None = None) -> Iterator[str]:
         """A terminal's command, or the `line` the user typed for it; its output; and how it ended."""
         state = self._states.get(terminal_id)
         command = line if state is None or line is not None else state.command
         prompt = [] if command is None else [f"$ {command}"]
         if state is None or terminal_id in self._shown:
             where = "in a terminal acp-tui doesn't know" if state is None else "in a terminal shown above"
-            return (*(Code(text, "console") for text in prompt), Note(where))
+            yield from (fence(text, "console") for text in prompt)
+            yield where
+            return
         self._shown.add(terminal_id)
         output = plain_text(state.output.read(), is_complete=state.has_exited).rstrip("\n")
-        lines = prompt + ([output] if output else [])
-        lost = [Note(f"the first {state.output.dropped:,} bytes of its output weren't kept")]
-        return (
-            *(lost if state.output.dropped else []),
-            *([Code("\n".join(lines), "console")] if lines else []),
-            Note(command_end(state), is_problem=state.has_failed),
-        )
+        if state.output.dropped:
+            yield literal(f"the first {state.output.dropped:,} bytes of its output weren't kept")
+        if lines := prompt + ([output] if output else []):
+            yield fence("\n".join(lines), "console")
+        yield (problem if state.has_failed else literal)(command_end(state))
 
 
-def tool_call_section(entry: ToolCallEntry, terminals: ShownTerminals) -> Section:
+def tool_call_section(entry: ToolCallEntry, terminals: ShownTerminals) -> Iterator[str]:
     """What the call is, what it shows, and what was decided about it."""
     call = entry.call
+    state = (problem if call.status == tool_calls.FAILED else literal)(_state(entry, terminals))
     content = [part for item in call.shown_content for part in _content(item, terminals)]
-    parts = (
-        Note(_state(entry, terminals), is_problem=call.status == tool_calls.FAILED),
-        *(content if call.content else _raw(call)),
-        *(_decision(decision) for decision in entry.decisions),
-    )
-    return Section("event", call.shown_title, parts)
+    shown = content if call.content else _raw(call)
+    return section(call.shown_title, state, *shown, *map(_decision, entry.decisions))
 
 
 def _state(entry: ToolCallEntry, terminals: ShownTerminals) -> str:
@@ -71,33 +69,31 @@ def _place(location: tool_calls.Location) -> str:
     return location.path if location.line is None else f"{location.path}:{location.line}"
 
 
-def _content(item: tool_calls.ToolCallContent, terminals: ShownTerminals) -> tuple[Part, ...]:
+def _content(item: tool_calls.ToolCallContent, terminals: ShownTerminals) -> Iterator[str]:
     match item:
         case tool_calls.BlockContent(Text(text) as block) if is_for_user(block):
-            return tuple(
-                Prose(part.text) if isinstance(part, Markdown) else Code(part.text.strip("\n"))
-                for part in parts_of(text)
-            )
+            for part in parts_of(text):
+                yield prose(part.text) if isinstance(part, Markdown) else fence(part.text.strip("\n"))
         case tool_calls.BlockContent(block):
-            return block_parts(block)
+            yield from block_parts(block)
         case tool_calls.TextDiff(path, new_text, old_text):
-            return (Code(unified_diff(path, old_text, new_text, item.parts), "diff"),)
+            yield fence(unified_diff(path, old_text, new_text, item.parts), "diff")
         case tool_calls.TerminalContent(terminal_id):
-            return terminals.show(terminal_id)
+            yield from terminals.show(terminal_id)
         case tool_calls.FileChange() | tool_calls.UnknownContent():
-            return (described_part(item),)
+            yield described_part(item)
         case _:
             assert_never(item)
 
 
-def _raw(call: tool_calls.ToolCall) -> list[Part]:
+def _raw(call: tool_calls.ToolCall) -> list[str]:
     """The input and output of a call that shows nothing else."""
-    values: list[tuple[str, Any]] = [("Raw input", call.raw_input), ("Raw output", call.raw_output)]
-    return [Folded(title, (json_code(value),)) for title, value in values if value is not UNSET]
+    values = (("Raw input", call.raw_input), ("Raw output", call.raw_output))
+    return [titled(title, json_code(value)) for title, value in values if value is not UNSET]
 
 
-def _decision(decision: Decision) -> Note:
-    return Note(decision_words(decision) + time_of(decision.at), is_problem=decision.rule is not None)
+def _decision(decision: Decision) -> str:
+    return (literal if decision.rule is None else problem)(decision_words(decision) + time_of(decision.at))
 
 
 def time_of(at: float | None) -> str:

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Final
 
 from acp_tui.client.errors import ClientError
+from acp_tui.client.export.facts import ExportFacts
 from acp_tui.client.export.jsonl import to_jsonl
 from acp_tui.client.export.markdown import to_markdown
-from acp_tui.client.export.outline import ExportFacts
 from acp_tui.client.private_files import create_private, replacing
 from acp_tui.client.save_content import FileExists
 from acp_tui.conversation.conversation import Conversation

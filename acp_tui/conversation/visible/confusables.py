@@ -1,8 +1,8 @@
 """Finds characters in paths and commands that look like ASCII but aren't. In prose they do no harm.
 
-The look-alikes are Unicode's table plus a few more. A letter of another script is suspicious in a word that also has
-ASCII letters, and in a word that could pass for ASCII if nothing else in the text is in that script. So a Greek,
-Russian, or Chinese word isn't marked.
+The look-alikes are Unicode's table, other forms of ASCII and of those, and a few more. A letter of another script is
+suspicious in a word that also has ASCII letters, and in a word that could pass for ASCII if nothing else in the text is
+in that script. So a Greek, Russian, or Chinese word isn't marked.
 """
 
 from __future__ import annotations
@@ -42,44 +42,31 @@ _LATIN: Final = "ıþƒ"
 _SIGNS: Final = {
     sign: ascii_sign
     for ascii_sign, signs in {
-        "-": "‐‑‒–—―−⁃˗﹣－➖",
-        "/": "∕⁄⧸╱⟋／",
-        "\\": "∖⧵⧹﹨＼",
-        ".": "․﹒。．",
+        "-": "‐‑‒–—―−⁃˗➖",
+        "/": "∕⁄⧸╱⟋",
+        "\\": "∖⧵⧹",
+        ".": "․。",
         "..": "‥",
         "...": "…",
-        ":": "∶꞉ː：﹕",
-        ";": "\u037e；﹔",
-        ",": "‚，﹐",
-        "'": "‘’‛′‵ʹʻʼʽ＇",
-        '"': "“”„‟″ʺ＂〝〞",
-        "`": "ˋ｀",
-        "|": "∣ǀ❘｜",
-        "^": "ˆ＾",
-        "~": "∼˜～",
-        "*": "∗⁎٭＊﹡",
-        "<": "‹˂＜﹤",
-        ">": "›˃＞﹥",
-        "!": "ǃ！﹗",
-        "&": "＆﹠",
-        "$": "＄﹩",
-        "#": "＃﹟",
-        "%": "％﹪",
-        "=": "꞊＝﹦",
-        "+": "＋﹢",
-        "?": "？﹖",
-        "@": "＠﹫",
-        "_": "＿",
-        "(": "（﹙",
-        ")": "）﹚",
-        "[": "［",
-        "]": "］",
-        "{": "｛﹛",
-        "}": "｝﹜",
+        ":": "∶꞉ː",
+        ";": "\u037e",
+        ",": "‚",
+        "'": "‘’‛′‵ʹʻʼʽ",
+        '"': "“”„‟″ʺ〝〞",
+        "`": "ˋ",
+        "|": "∣ǀ❘",
+        "^": "ˆ",
+        "~": "∼˜",
+        "*": "∗⁎٭",
+        "<": "‹˂",
+        ">": "›˃",
+        "!": "ǃ",
+        "=": "꞊",
     }.items()
     for sign in signs
 }
 """Signs like `_LETTERS`; they count anywhere in the text."""
+_SMALL_OR_WIDE: Final = (*range(0xFE50, 0xFE6C), *range(0xFF01, 0xFF5F))
 _LIGATURES: Final = "\ufb00-\ufb06"
 _ALPHABETS: Final = (
     # Long s, mathematical and full-width letters, Roman numerals.
@@ -126,7 +113,9 @@ def letters() -> dict[str, str]:
 @cache
 def signs() -> dict[str, str]:
     """What passes for ASCII anywhere."""
-    return _read(ANYWHERE) | _SIGNS
+    forms = {char: unicodedata.normalize("NFKC", char) for char in map(chr, _SMALL_OR_WIDE)}
+    ours = {char: form for char, form in forms.items() if form.isascii() and not form.isalnum()}
+    return _read(ANYWHERE) | ours | _SIGNS
 
 
 def _read(table: Mapping[str, str]) -> dict[str, str]:
@@ -147,8 +136,13 @@ def _item() -> re.Pattern[str]:
 
 @cache
 def _forms() -> re.Pattern[str]:
-    """Match another form of an ASCII letter or digit, according to Unicode."""
+    """Match another form of a letter or digit, according to Unicode."""
     return re.compile(f"[{_ALPHABETS}{_LIGATURES}]")
+
+
+def plain_form(char: str) -> str:
+    """What a character is another form of; itself if of none."""
+    return unicodedata.normalize("NFKC", char) if _forms().match(char) else char
 
 
 def _find(text: str) -> Iterator[Confusable]:
@@ -180,23 +174,16 @@ def _in_word(word: str, start: int, is_ascii_else: bool) -> Iterator[Confusable]
     is_latin = any(_is_accented(char) for char in word)
     could_be_ascii = has_ascii or (is_ascii_else and word.isalpha())
     for at, char in enumerate(word, start):
-        look = _compatible(char, has_wide and not has_ascii)
-        if look is None and could_be_ascii and not (has_wide and unicodedata.east_asian_width(char) in "WF"):
-            look = None if is_latin and char in _LATIN else letters().get(char)
+        width = unicodedata.east_asian_width(char)
+        plain = plain_form(char)
+        is_ordinary = width == "F" and has_wide and not has_ascii
+        look = plain if plain != char and plain.isascii() and not is_ordinary else None
+        if look is None and could_be_ascii and not (has_wide and width in "WF"):
+            look = None if is_latin and char in _LATIN else letters().get(plain)
         if look:
             yield Confusable(at, at + 1, look)
 
 
 def _is_accented(char: str) -> bool:
     """Whether a character is a non-ASCII Latin letter that resembles no ASCII letter."""
-    return "\u00c0" <= char <= "\u024f" and char not in letters()
-
-
-def _compatible(char: str, in_chinese: bool) -> str | None:
-    """Return the ASCII letters or digit that `char` is another form of."""
-    if not _forms().match(char):
-        return None
-    if in_chinese and unicodedata.east_asian_width(char) == "F":
-        return None
-    plain = unicodedata.normalize("NFKC", char)
-    return plain if plain.isascii() else None
+    return "\u00c0" <= char <= "\u024f" and char not in letters() and plain_form(char) == char

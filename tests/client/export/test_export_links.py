@@ -15,8 +15,9 @@ import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from acp_tui.client.export.markdown import contained, to_markdown
-from acp_tui.client.export.outline import ExportFacts
+from acp_tui.client.export.contained import contained
+from acp_tui.client.export.facts import ExportFacts
+from acp_tui.client.export.markdown import to_markdown
 from acp_tui.conversation.content import Image, ResourceLink, Text, TextResource
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.tool_calls import BlockContent, Location, TextDiff

@@ -9,7 +9,8 @@ from typing import IO, Any
 import pytest
 from textual.widgets import Input
 
-from acp_tui.client.export.outline import ExportFacts, sections
+from acp_tui.client.export.facts import ExportFacts
+from acp_tui.client.export.markdown import sections
 from acp_tui.client.spill import MAX_BYTES, Copies
 from acp_tui.conversation import entry_list
 from acp_tui.conversation.content import Text
