@@ -118,9 +118,10 @@ class ReplayedSessions(Routes[ReplayedSession]):
                 self.apply(session, declaration)
 
     def _give_up_opening(self, session_id: SessionId | None) -> None:
-        """Give up opening the session, because the agent is gone."""
-        if session_id in self._opening and session_id in self.open:
-            self.give_up(self.open[session_id])
+        """Give up opening the session, which may be closed by now, because the agent is gone."""
+        opened = None if session_id is None else self.open.get(session_id) or self.closed.get(session_id)
+        if session_id in self._opening and opened is not None:
+            self.give_up(opened)
 
     def _concerned(self, session_id: SessionId, update: updates.SessionUpdate) -> ReplayedSession | None:
         known = self.open.get(session_id) or self.closed.get(session_id)

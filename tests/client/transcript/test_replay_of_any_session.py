@@ -278,6 +278,11 @@ def test_a_closed_session_does_not_fail_when_its_agent_ends_while_it_is_resumed(
     assert texts(live[SessionId("s1")]) == []
 
 
+def test_a_session_is_again_what_it_was_if_loading_it_was_closed_and_failed() -> None:
+    live = check([*OPENED, (load, "s1", 1), (close, "s1", 1), (answer, "s1", 1), (hang_up, "s1", 2)])
+    assert live[SessionId("s1")].options
+
+
 def test_a_request_that_waits_when_its_turn_ends_is_canceled_with_it() -> None:
     live = check([*OPENED, (prompt, "s1", 0), (ask, "s1", 1), (answer, "s1", 0)])
     assert live[SessionId("s1")].tool_call(ToolCallId("c1")).status_words == "unfinished"
