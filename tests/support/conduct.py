@@ -295,7 +295,8 @@ class Conduct:
             self._auth_methods = {entry["id"]: entry for entry in entries if isinstance(entry.get("id"), str)}
             self._learn_choices("", result)  # of all sessions that say nothing of their own (R-DOC-1)
         elif method.startswith("session/"):
-            self._learn_choices(result.get("sessionId") or params.get("sessionId"), result)  # a fork has its own
+            is_new = method in ("session/new", "session/fork")
+            self._learn_choices((result if is_new else params).get("sessionId"), result)
 
     def _learn_update(self, params: Any) -> None:
         update = params.get("update") if isinstance(params, dict) else None
