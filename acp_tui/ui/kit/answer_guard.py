@@ -35,6 +35,7 @@ TOO_SOON: Final = "Too soon: pause, then {again}"
 ASKED_ELSEWHERE: Final = "Ignored: acp-tui has just asked something else. Pause until that is gone, then {again}"
 HELD: Final = "{what} in a moment; to write instead, type on"
 """What a held key will do."""
+NO_SUCH_ANSWER: Final = "No answer has that number"
 COMING: Final = frozenset({"tab", "shift+tab"})
 """These bring the user to a question: what is pressed after them is meant for it."""
 
@@ -288,7 +289,11 @@ class QuestionGuard(AnswerGuard):
         can_answer = self.takes(event)
         if can_answer and not was_held:
             self.take_typed()
-        if self._is_text(event) or (binding is None and event.is_printable and not self._is_bound_above(event.key)):
+        is_text = self._is_text(event)
+        if not is_text and binding is None and event.key.isdecimal():
+            event.stop()
+            self.warn(NO_SUCH_ANSWER)
+        elif is_text or (binding is None and event.is_printable and not self._is_bound_above(event.key)):
             event.stop()
             self._asks.write(self.take_typed())
         elif binding is not None and event.is_printable and self.is_unasked and decides:

@@ -270,7 +270,7 @@ class FormCard(VerticalScroll, can_focus=True):
             event.stop()
 
     def _own_binding(self, event: events.Key) -> Binding | None:
-        """The key's binding when no field has the focus. A number that answers nothing is text."""
+        """The key's binding when no field has the focus. A number that answers nothing has none."""
         if event.key == "c" and not isinstance(self.asked, elicitation.UrlVisit):
             return None
         if event.key.isdecimal() and event.key != "0" and not self._has_number(int(event.key)):

@@ -38,10 +38,9 @@ class WholeScreen(Place):
     shows_whole_file = False
 
     def rows_for(self, wanted: RowCounts) -> RowCounts | None:
-        """Uses all rows. What the other parts don't need goes to the subject."""
-        room = self._body.content_size.height
-        rows = share_out(wanted, room)
-        return rows._replace(subject=rows.subject + room - sum(rows)) if rows.subject else None
+        """As many as the request needs. What is left stays free below the keys."""
+        rows = share_out(wanted, self._body.content_size.height)
+        return rows if rows.subject else None
 
     @property
     def layout_of_diffs(self) -> DiffLayout:

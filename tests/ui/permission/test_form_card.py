@@ -225,10 +225,11 @@ async def test_arrows_and_enter_answer_it_too_and_enter_alone_answers_nothing() 
         assert await page.gets_answer() == ("accept", {"f": "b"})
 
 
-async def test_a_number_that_no_choice_has_is_written_in_the_draft() -> None:
+async def test_a_number_that_no_choice_has_does_nothing_but_say_so() -> None:
     async with open_form(form(ChoiceField("f", CHOICES))) as page:
-        await page.press_slowly("7", "1")
-        assert (page.answers, page.draft) == ([], "71")
+        await page.press_slowly("7")
+        assert "No answer has that number" in page.text
+        assert (page.answers, page.draft) == ([], "")
 
 
 async def test_text_that_begins_with_a_number_goes_whole_into_the_draft() -> None:

@@ -551,3 +551,12 @@ async def test_a_key_that_is_held_answers_however_its_words_move_the_answers(
         page.clock.now_s += REPEAT_S
         await page.press("n")
         await page.until(lambda: "call" in page.decisions)
+
+
+async def test_answers_are_directly_below_what_they_are_about_on_a_large_screen() -> None:
+    async with open_page(size=(200, 60)) as page:
+        await page.ask("call", kind="execute", raw_input={"command": "make"})
+        await page.enter_card()
+        await page.press("f")
+        rows = [row.strip("│ ") for row in page.text.split("\n")]
+        assert rows.index("❯ 1 y  Allow once") == rows.index("$ make") + 2

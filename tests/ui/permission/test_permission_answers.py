@@ -77,9 +77,32 @@ async def test_tab_leads_to_the_first_answer_and_enter_gives_it_after_a_pause() 
         assert page.decisions == {"call": ALLOW.option_id}
 
 
+@pytest.mark.parametrize("key", "390")
+async def test_a_number_that_is_no_answer_does_nothing_but_say_so(key: str) -> None:
+    async with open_page() as page:
+        await _open_card(page, ALLOW, REJECT)
+        await page.press(key)
+        assert "No answer has that number" in page.text
+        assert (page.decisions, page.draft, page.card.has_focus) == ({}, "", True)
+        page.clock.now_s += REPEAT_S
+        await page.press("1")
+        assert page.decisions == {"call": ALLOW.option_id}
+
+
+async def test_text_that_begins_with_a_number_is_typed_whole_where_a_card_came_by_itself() -> None:
+    async with open_page() as page:
+        await page.ask("call")
+        page.card.guard.come_unasked()
+        await page.settled()
+        assert page.card.has_focus
+        page.clock.now_s += REPEAT_S
+        await page.press("7", "z")
+        assert (page.decisions, page.draft) == ({}, "7z")
+
+
 async def test_a_key_that_means_nothing_is_typed_in_the_prompt() -> None:
     async with open_page() as page:
-        for key in "390axY":
+        for key in "axY":
             await _open_card(page, ALLOW, REJECT)
             await page.press(key, "1")
             assert page.decisions == {}, key
