@@ -147,7 +147,7 @@ class DemoAgent:
         if setup.hang:
             await anyio.sleep_forever()
         await self._pace.wait(setup.wait_s)
-        identity = {"name": "acp-tui-demo", "title": "Demo", "version": __version__}
+        identity = {"name": "acp-tui-demo", "title": "demo", "version": __version__}
         asked = params.get("protocolVersion")
         if setup.protocol_version is None and isinstance(asked, int) and asked >= two.VERSION:
             self._client = two.VersionTwoCalls(self._peer, self._stream, self._tasks)

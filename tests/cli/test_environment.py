@@ -60,7 +60,7 @@ def started(
         yield DrawnTerminal(process, fd, size)
 
 
-def demo_runs(terminal: DrawnTerminal, until: str = "Demo") -> None:
+def demo_runs(terminal: DrawnTerminal, until: str = "demo") -> None:
     """The demo starts this far, then quits on request; what it showed can still be read."""
     terminal.shows(until)
     terminal.type(QUIT)

@@ -57,7 +57,7 @@ async def test_initialize_introduces_the_agent(connect):
     async with connect(HELLO) as client:
         answer = await client.initialize()
         assert answer["protocolVersion"] == 1
-        assert answer["agentInfo"] == {"name": "acp-tui-demo", "title": "Demo", "version": __version__}
+        assert answer["agentInfo"] == {"name": "acp-tui-demo", "title": "demo", "version": __version__}
 
 
 async def test_session_ids_are_counted_and_sessions_kept_apart(connect):

@@ -505,7 +505,8 @@ class Client:
         # A login in a terminal would require a new agent process.
         ways = [way for way in agent.auth_methods if way.kind == "agent"]
         meta = extension_methods.host_meta(agent.sandbox_name)
-        return self._encoder.agreement_of(agent.identity, capabilities, ways, meta)
+        identity = replace(agent.identity, title=agent.title) if agent.identity is not None else None
+        return self._encoder.agreement_of(identity, capabilities, ways, meta)
 
     async def _authenticate(self, request: initialize.AuthenticateRequest) -> None:
         await self._host.agent.authenticate(request.method_id)

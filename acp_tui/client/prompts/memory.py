@@ -140,9 +140,10 @@ class Drafts:
         self._left |= kept.keys() - self._texts.keys()
         self._texts = {**kept, **self._texts}
 
-    def left_in(self, folder: str) -> DraftKey | None:
-        """The place of the last draft that an earlier run left in this folder; None if there isn't one."""
-        return next((place for place in reversed(self._texts) if place in self._left and place.folder == folder), None)
+    def left_for(self, folder: str, agent: str) -> DraftKey | None:
+        """The place of the last draft that an earlier run left in this folder for this agent; None without one."""
+        left = (place for place in reversed(self._texts) if place in self._left and place.folder == folder)
+        return next((place for place in left if place.agent in ("", agent)), None)
 
     def is_left(self, place: DraftKey) -> bool:
         """Whether an earlier run has left it, and it's unchanged."""
@@ -220,9 +221,7 @@ class PromptMemory:
         self._version: tuple[int, int] | None = None
         """The version of the history file when it was read."""
         self._has_drafts = False
-        self._offered: set[str] = set()
-        self.offered_for = ""
-        """The agent that the last offered draft was written for; "" if unknown."""
+        self._offered: set[tuple[str, str]] = set()
         self._lock = Lock()
         self._has_failed = False
 
@@ -243,14 +242,14 @@ class PromptMemory:
         return ""
 
     def offer(self, place: DraftKey) -> str:
-        """The draft that was left in this folder, from now on for `place`; "" if there isn't one.
+        """The draft that was left in this folder for this agent, from now on for `place`; "" if there isn't one.
 
         It's offered once: drafts written later in the same folder belong to other sessions.
         """
-        left = None if place.folder in self._offered else self.drafts.left_in(place.folder)
-        self._offered.add(place.folder)
+        whom = place.folder, place.agent
+        left = None if whom in self._offered else self.drafts.left_for(*whom)
+        self._offered.add(whom)
         if left is not None:
-            self.offered_for = left.agent
             self.drafts.move(left, place)
         return self.drafts.text(place)
 

@@ -186,9 +186,11 @@ class Agent:
 
     @property
     def title(self) -> str:
-        """The agent's display name: its title, otherwise its name, otherwise the name of its command (R-INIT-8)."""
+        """What it's called everywhere: the user's name for it, otherwise its title or name (R-INIT-8)."""
         if self.identity is None:
             return self._awaited.name
+        if self.command.is_listed:
+            return self.command.name
         return self.identity.title or self.identity.name or self.command.name
 
     @property

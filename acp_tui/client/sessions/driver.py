@@ -382,13 +382,14 @@ async def choose(session: Session, chosen: Options) -> None:
     Raises Unsupported for what the agent doesn't offer; SessionClosed; AgentRefused; AgentLost.
     """
     for name, value in chosen:
-        option = _named(session.conversation.options, name)
+        option = option_named(session.conversation.options, name)
         wanted = _value(option, value)
         if option.value != wanted:
             await session.set_option(option.option_id, wanted)
 
 
-def _named(options: Sequence[ConfigOption], name: str) -> ConfigOption:
+def option_named(options: Sequence[ConfigOption], name: str) -> ConfigOption:
+    """The option of this category or with this ID. Raises Unsupported."""
     by_name = {option.category: option for option in reversed(options)}
     by_name |= {option.option_id: option for option in reversed(options)}
     if name not in by_name:

@@ -106,7 +106,7 @@ class PastSession:
     doing: str = ""
     """What its agent says of it, in a word or two."""
     agent_title: str = ""
-    """What its agent says it is; "" if the user has a name for it."""
+    """What its agent is called, if it isn't `agent`."""
     branch: str = ""
     """Of the worktree of the user's repository that it worked in, if that is another one."""
 
@@ -185,20 +185,19 @@ def past_session(recorded: RecordedSession, is_folder: Callable[[Path], bool] = 
         recorded.last_at,
         recorded=recorded,
         has_folder=is_folder(recorded.cwd),  # not Path.is_dir, which raises for a name that is too long
-        agent_title=_title_of_bare(recorded),
+        agent_title=shown_agent(recorded.agent, recorded.command, recorded.agent_title),
     )
 
 
-def _title_of_bare(recorded: RecordedSession) -> str:
-    """What its agent says it is, if its name is only that of the program that the user started; otherwise "".
+def shown_agent(name: str, command: Sequence[str], said: str) -> str:
+    """What a recorded agent is called: its name, or what it said it is, if that's only the program's name.
 
     A bare command can't take the name of an agent that acp-tui knows.
     """
     from acp_tui.client.agents.catalogue import KNOWN_AGENTS  # not needed to start an agent
 
-    program = recorded.command[0].rpartition("/")[2] if recorded.command else ""
-    is_bare = recorded.agent == program and program not in KNOWN_AGENTS
-    return recorded.agent_title if is_bare and recorded.agent_title not in KNOWN_AGENTS else ""
+    is_bare = bool(command) and name == command[0].rpartition("/")[2] and name not in KNOWN_AGENTS
+    return said if is_bare and said and said not in KNOWN_AGENTS else name
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,7 @@ class Command:
     typed: str = ""
     """The slash command for it, without the slash, and what may follow that."""
     shortcuts: tuple[tuple[str, str], ...] = ()
-    """Other slash commands for it, each with what it does. `run` gets its name."""
+    """Other slash commands for it, each with what it does. `run` gets its name, and what follows it."""
     aliases: str = ""
     """What slash commands for it are called elsewhere, separated by spaces. They work, but aren't listed."""
     fixed_characters: str = ""

@@ -82,13 +82,11 @@ def _of_a_tab() -> tuple[Command, ...]:
                   "if the agent has one", when=lambda do: bool(do.said.plans)),
         _anywhere("sidebar", "alt+s", lambda do, _: do.tab.sidebar.turn(), "Show the sidebar, go to it, hide it",
                   "plan, changed files, session details", typed="sidebar", when=lambda do: do.tab.session is not None),
-        _anywhere("choose_option", "f2", lambda do, _: do.tab.agent.choose_option(), "Change a setting of the session",
-                  "mode, model, and what else the agent offers", typed="options",
+        _anywhere("choose_option", "f2", lambda do, words: do.tab.agent.choose_option(words),
+                  "Change mode, model, or another option", "what the agent offers for the session", typed="options",
+                  shortcuts=(("mode", "Change the mode; /mode NAME does it at once"),
+                             ("model", "Change the model; /model NAME does it at once")),
                   when=lambda do: bool(do.said.options)),
-        Command("choose_model", "", lambda do, _: do.tab.agent.choose_value("model"), "Change the model",
-                "if the agent offers several", typed="model", when=lambda do: do.offers("model")),
-        Command("choose_mode", "", lambda do, _: do.tab.agent.choose_value("mode"), "Change the mode",
-                "if the agent has modes", typed="mode", when=lambda do: do.offers("mode")),
         _anywhere("choose_session", "f3,f10", lambda do, _: do.choose_session(), "Sessions",
                   "that need you, work, are open, hosted, or earlier: answer, open, rename, pin, archive, delete one",
                   typed="sessions", aliases="resume"),
@@ -380,7 +378,7 @@ def slash_action(text: str, taken: Collection[str]) -> str | None:
     for command in COMMANDS:
         if name in (*command.slashes, *command.aliases.split()) and command.action:
             is_shortcut = name in dict(command.shortcuts)
-            words = name if is_shortcut else rest.strip()
+            words = f"{name} {rest.strip()}".strip() if is_shortcut else rest.strip()
             has_words = command.slash_argument or is_shortcut
             return f"{command.action.removesuffix(')')}, {words!r})" if has_words else command.action
     return None
@@ -391,14 +389,14 @@ BASIC: Final = frozenset(
         *("send", "new_line", "cancel", "shell", "attach", "walk_history", "search_history", "leave_prompt", "steer"),
         *("pull_back", "edit_draft", "paste", "undo", "answer", "answer_by_kind", "confirm", "review"),
         *("reject_and_say_why", "decline", "send_form", "toggle_entry", "move_up", "move_down", "page_up", "page_down"),
-        *("focus_prompt", "next_mode", "find", "toggle_all", "sidebar", "choose_option", "choose_model"),
+        *("focus_prompt", "next_mode", "find", "toggle_all", "sidebar", "choose_option"),
         *("choose_session", "show_changes", "go_back", "show_agent", "begin_session", "choose_agent", "go_to_tab"),
         *("next_needing", "close_tab", "restart", "take_over", "inspect", "copy_reply", "export", "interrupt"),
         *("settings", "help", "command_palette", "change_theme", "quit"),
     }
 )
 """What a newcomer needs, by ID: help, the palette, and `acp-tui keys` begin with these."""
-FIRST: Final = ("choose_session", "choose_model", "choose_mode", "choose_agent", "begin_in_worktree")
+FIRST: Final = ("choose_session", "choose_option", "choose_agent", "begin_in_worktree")
 LATER: Final = ("send_again", "take_over", "edit_queue", "show_changes", "go_back", "copy_reply")
 """What fits the moment, by ID: before the first prompt, and later. The palette begins with those that are possible."""
 STEPS: Final = ("move_up", "move_down")

@@ -99,7 +99,7 @@ class FilteredList(Vertical, can_focus=True):
             self._show_about()
 
     def _invite(self) -> None:
-        more = f"; a space shows all {len(self._all)}" if any(row.is_rare for row in self._all) else ""
+        more = "; a space shows all" if any(row.is_rare for row in self._all) else ""
         self._search.placeholder = f"Type to search{more}"
 
     def search(self) -> None:

@@ -308,23 +308,18 @@ class Recall:
         self._session: Session | None = None
         """The session that the prompt is for."""
 
-    async def begin(self, is_new: Callable[[], bool] = lambda: True) -> None:
-        """Load earlier prompts, and restore the saved draft unless a new one was begun.
-
-        `is_new` is called after loading; it tells whether nothing has been sent yet.
-        """
+    async def begin(self) -> None:
+        """Load earlier prompts and drafts."""
         self._say(await self._memory.load())
-        left = self._memory.offer(self._place) if is_new() and not self._prompt.text else ""
-        if left:
-            self._bring_back(left)
-            self._tell_back(make_visible_line(self._memory.offered_for))
         self._prompt.key_helpers.append(self)
         self.draft_changed()
 
-    def show_session(self, session: Session) -> None:
+    def show_session(self, session: Session, *, was_sent: bool = False) -> None:
         """Switch to this session and its own draft.
 
-        A new session, and one that continues the conversation of the last one, take over the text being written.
+        A new session, and one that continues the conversation of the last one, take over the text being written. The
+        first one, if it's new, takes over what was left in its folder for its agent, unless another prompt was begun
+        or, as `was_sent` says, sent.
         """
         place = DraftKey(str(session.cwd), str(session.session_id), self._agent())
         before_it, self._session = self._session, session
@@ -337,10 +332,13 @@ class Recall:
         self._walk = None
         self._memory.drafts.put(before, self._prompt.draft)
         own = self._memory.drafts.text(place)
-        if not before.session or (is_new and not own):
-            self._memory.drafts.move(before, place)
-        else:
+        if session.conversation.is_blank and not (own or before.session or self._prompt.text or was_sent):
+            own = self._memory.offer(place)
+            was_left = bool(own)
+        if before.session and (own or not is_new):
             self._prompt.set_draft("")
+        elif self._prompt.draft:
+            self._memory.drafts.move(before, place)
         self._bring_back(own)
         if own and was_left:
             self._tell_back()
@@ -350,12 +348,11 @@ class Recall:
         if kept and kept != self._prompt.draft:
             self._prompt.put_before(kept)
 
-    def _tell_back(self, agent: str = "") -> None:
-        """Tell the user, once, that the text in the prompt is from last time, and for whom it was, if that is known."""
+    def _tell_back(self) -> None:
+        """Tell the user, once, that the text in the prompt is from last time."""
         if not self._has_told_back:
             self._has_told_back = True
-            told = keys_in_force(self._screen).hint(DRAFT_IS_BACK)
-            self._screen.notify(told.replace("from last time", f"for {agent}") if agent else told, markup=False)
+            self._screen.notify(keys_in_force(self._screen).hint(DRAFT_IS_BACK), markup=False)
 
     def sent(self, text: str, agent: str) -> None:
         self._walk = None

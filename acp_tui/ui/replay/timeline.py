@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple, overload
 
 import watchfiles
 
+from acp_tui.client.sessions.session_history import shown_agent
 from acp_tui.client.transcript.ending import events_for_end, is_enough
 from acp_tui.client.transcript.events import Event, Frame, Header, OwnAction
 from acp_tui.client.transcript.lines import VERSION, Recording, RecordingUnreadable, SkippedLine, open_recording
@@ -107,7 +108,7 @@ class Timeline:
     """Where it's read to."""
     events: RecordedEvents = field(init=False)
     agent: str = ""
-    """The agent's title or name, or its command's name."""
+    """What the agent is called."""
     answers: dict[Question, RecordedAnswer] = field(default_factory=dict)
     replies: dict[Question, RecordedReply] = field(default_factory=dict)
     """The user's answers to forms and pages."""
@@ -222,8 +223,9 @@ class Timeline:
 
     def _note(self, step: Step) -> None:
         event = step.event
-        if self.length <= EVENTS_WITH_A_HANDSHAKE and isinstance(event, Frame):
-            self.agent = _agent_in(event.data) or self.agent
+        is_early = self.length <= EVENTS_WITH_A_HANDSHAKE
+        if is_early and isinstance(event, Frame) and (said := _agent_in(event.data)):
+            self.agent = shown_agent(self.header.agent, self.header.argv, said)
         self.front.note(step, is_prompt=(is_new := is_prompt(event)))
         if is_new:
             self._prompts.append(self.length)

@@ -282,7 +282,7 @@ class Actions:
         if session is None or session.conversation.is_blank:
             self.tab.say("There is no prompt to go back to yet.")
         else:
-            way, is_now = SHORTCUTS.get(shortcut, ("here", False))
+            way, is_now = SHORTCUTS.get(shortcut.partition(" ")[0], ("here", False))
             await GoingBack(self.tab, session).choose(way, is_now=is_now)
 
     async def next_needing(self) -> None:

@@ -23,12 +23,20 @@ from acp_tui.client.errors import (
     SettingsError,
 )
 from acp_tui.client.sessions.agent import Agent
-from acp_tui.client.sessions.driver import Options, SessionDriver, additions_for, until_connected, usable_servers
+from acp_tui.client.sessions.driver import (
+    Options,
+    SessionDriver,
+    additions_for,
+    choose,
+    option_named,
+    until_connected,
+    usable_servers,
+)
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.sessions.session_history import warning_if_open
 from acp_tui.client.settings import mcp, trust
 from acp_tui.client.settings.location import settings_file
-from acp_tui.conversation.facts import SelectOption, SessionId, mode_of
+from acp_tui.conversation.facts import SessionId, mode_of
 from acp_tui.conversation.updates import ClientRemark
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import clock
@@ -126,28 +134,24 @@ class AgentController:
 
     # Requests of the user
 
-    async def choose_option(self) -> None:
-        """Let the user change an option of the session: mode, model, or another."""
+    async def choose_option(self, words: str = "") -> None:
+        """Let the user change an option of the session: mode, model, or another.
+
+        `words` may name the one to begin with, and the value to set at once.
+        """
         session = self._tab.session
         if session is None:
+            self._tab.say(NO_SESSION)
             return
-        chosen = await self._tab.ask(agent_offers.OptionsDialog(session.conversation.options))
+        name, _, value = words.partition(" ")
+        options = session.conversation.options
+        option = option_named(options, name) if name else None
+        if value:
+            await choose(session, [(name, value)])
+            return
+        chosen = await self._tab.ask(agent_offers.OptionsDialog(options, option))
         if chosen is not None:
             await session.set_option(*chosen)
-
-    async def choose_value(self, category: str) -> None:
-        """Let the user choose a value for the first option of this category, or say that there is none."""
-        session = self._tab.session
-        if session is None:
-            return
-        options = session.conversation.options
-        option = next((one for one in options if isinstance(one, SelectOption) and one.category == category), None)
-        if option is None:
-            self._tab.say(f"This agent has no {category} to choose. To see what it offers: /options")
-            return
-        value = await self._tab.ask(agent_offers.value_picker(option))
-        if value is not None:
-            await session.set_option(option.option_id, value)
 
     async def next_mode(self) -> None:
         """Ask the agent for its next mode. The badge shows what the agent reports, a notice what that mode means.
@@ -169,7 +173,10 @@ class AgentController:
         wanted = next((one for one in next_ones if one.value == session.start_mode or not modes.caution(one)), None)
         passed = next_ones if wanted is None else next_ones[: next_ones.index(wanted)]
         skipped = ", ".join(choice.name for choice in passed if choice.value != modes.value)
-        told = [f"Skipped, since the agent asks less there: {skipped}. To choose: /mode"] if skipped else []
+        told = []
+        if skipped:
+            where = self._tab.hint("To choose: {choose_option}")
+            told.append(f"Skipped, since the agent asks less there: {skipped}. {where}")
         if wanted is not None and wanted.value != modes.value:
             await session.set_option(modes.option_id, wanted.value)
             now = mode_of(session.conversation.options)

@@ -88,12 +88,12 @@ class PromptController:
         )
 
     async def _begin_to_recall(self, recall: Recall) -> None:
-        """Load earlier prompts, and offer the saved draft."""
-        await recall.begin(lambda: not self._sent_early)
+        """Load earlier prompts, and bring back the saved draft."""
+        await recall.begin()
         # Not earlier: what the user is writing now isn't a saved draft.
         self.recall = recall
         if self._tab.session is not None:
-            recall.show_session(self._tab.session)
+            recall.show_session(self._tab.session, was_sent=bool(self._sent_early))
         for text in self._sent_early:
             recall.sent(text, self._tab.agent_title)
         self._sent_early.clear()

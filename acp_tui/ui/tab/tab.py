@@ -191,10 +191,7 @@ class Tab:
     @property
     def marked_agent(self) -> str:
         """The agent's name, with signs for a sandbox, a host, and a fork."""
-        agent = self.link.name
-        if not self.link.is_listed:  # its command's name, such as python3, says little
-            agent = self.agent_title or agent
-        agent = boxed(agent, is_boxed=bool(self.link.sandbox))
+        agent = boxed(self.agent_title or self.link.name, is_boxed=bool(self.link.sandbox))
         if self.link.is_hosted:
             agent = f"{HOSTED} {agent}"
         is_fork = self.conversation is not None and self.conversation.is_fork

@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from acp_tui import __version__
-from acp_tui.client.agents.command import Phase
+from acp_tui.client.agents.command import AgentCommand, Phase
 from acp_tui.client.errors import AgentLost, AgentRefused, AuthenticationRequired, UnsupportedProtocol
 from acp_tui.protocol.roles import ClientOffer
 from support.agents import in_memory, open_session, shake_hands
@@ -78,6 +78,16 @@ async def test_the_agent_is_called_by_its_title_or_name_or_command(info: Any, ti
         await wire.answer(await wire.expect("initialize"), {"protocolVersion": 1, "agentInfo": info})
         await settle()
         assert agent.title == title
+
+
+async def test_an_agent_that_the_user_has_a_name_for_has_that_name():
+    command = AgentCommand("claude", ("played",), is_listed=True)
+    async with in_memory(command=command) as (agent, wire), anyio.create_task_group() as tasks:
+        tasks.start_soon(agent.initialize)
+        info = {"name": "claude-agent-acp", "title": "Claude Agent", "version": "1"}
+        await wire.answer(await wire.expect("initialize"), {"protocolVersion": 1, "agentInfo": info})
+        await settle()
+        assert agent.title == "claude"
 
 
 async def test_another_protocol_version_is_said():

@@ -92,7 +92,7 @@ async def test_it_begins_with_what_fits_the_moment_and_a_space_shows_the_rest(op
         ("screenshot", "Save a picture of the screen"),
         ("svg", "Save a picture of the screen"),
         ("resume", "Sessions"),
-        ("model", "Change the model"),
+        ("model", "Change mode, model, or another option"),
     ],
 )
 def test_a_command_is_found_by_its_title_first_and_by_its_other_names(words: str, title: str) -> None:
@@ -131,8 +131,7 @@ async def test_only_what_can_be_done_now_is_offered(open_desk: OpenDesk) -> None
         assert not empty & {
             "Unfold or fold the plan",
             "Type into a running command",
-            "Change the model",
-            "Change the mode",
+            "Change mode, model, or another option",
             "Next agent mode",
             "Find in the conversation",
             "Go to the next tab",

@@ -182,4 +182,4 @@ async def test_esc_leads_from_the_values_to_the_settings_and_out() -> None:
 
 async def test_an_agent_without_settings_is_said_to_have_none() -> None:
     async with open_dialog(OptionsDialog([])) as page:
-        assert "has no session settings" in page.words
+        assert "This agent has no options" in page.words

@@ -90,8 +90,8 @@ async def test_it_is_said_whose_a_value_is(desk: LiveSettings) -> None:
     (desk.file.parent / FILE_NAME).write_text("workspace.write = 'off'")
     async with opened(desk) as page:
         await look_for(page, "through acp-tui")
-        assert 'yours · "ask"' in page.text
-        assert 'the project\'s · "off"' in page.text
+        assert "yours · ask" in page.text
+        assert "the project's · off" in page.text
         await page.press("down")
         assert 'yours: "ask"' in page.words
 
@@ -112,7 +112,7 @@ async def test_a_choice_is_written(desk: LiveSettings) -> None:
     async with opened(desk) as page:
         await look_for(page, "agent writes")
         await page.press("enter", "down", "enter")
-        await page.until(lambda: 'yours · "ask"' in page.text)
+        await page.until(lambda: "yours · ask" in page.text)
         assert desk.file.read_text() == '[workspace]\nwrite = "ask"\n'
 
 
@@ -132,7 +132,7 @@ async def test_a_list_has_an_item_a_line(desk: LiveSettings) -> None:
         await page.press("enter")
         await page.write("/a\n\n /b c ")
         await page.press("ctrl+s")
-        await page.until(lambda: '["/a", "/b c"]' in page.text)
+        await page.until(lambda: "yours · /a, /b c" in page.text)
 
 
 async def test_several_of_some_are_chosen_with_space(desk: LiveSettings) -> None:

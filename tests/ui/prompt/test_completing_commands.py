@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -194,6 +195,24 @@ async def test_slash_model_opens_the_models() -> None:
         await page.until(lambda: page.connection.options == [("m", "large")])
 
 
+async def test_slash_model_with_a_name_sets_it_at_once() -> None:
+    async with page_with() as page:
+        await page.apply(OptionsReplaced((MODEL,)))
+        await page.send("/model large")
+        await page.until(lambda: page.connection.options == [("m", "large")])
+        await page.send("/model larger")
+        await page.until(lambda: "m can't be 'larger'" in page.text and "one of small, large" in page.text)
+
+
+async def test_esc_leads_from_the_models_to_the_other_options() -> None:
+    async with page_with() as page:
+        await page.apply(OptionsReplaced((replace(MODEL, option_id="e", name="Effort", category="effort"), MODEL)))
+        await page.send("/model")
+        await page.until(lambda: "Large" in page.text)
+        await page.press("escape")
+        await page.until(lambda: "Options of the session" in page.text and "Effort: Small" in page.text)
+
+
 async def test_slash_mode_says_where_there_is_none() -> None:
     async with page_with() as page:
         await page.press(*"/mode", "enter")
@@ -204,6 +223,7 @@ def test_a_shortcut_tells_its_command_what_was_typed() -> None:
     assert slash_action("/undo", ()) == "do('go_back', 'undo')"
     assert slash_action("/acp:fork", ("fork",)) == "do('go_back', 'fork')"
     assert slash_action("/fork", ("fork",)) is None
+    assert slash_action("/model  opus 4", ()) == "do('choose_option', 'model opus 4')"
 
 
 def test_each_slash_command_has_one_name_and_an_action() -> None:

@@ -15,7 +15,7 @@ from acp_tui.conversation.facts import SessionId
 from acp_tui.ui.prompt import recall
 from support.folding import agent
 from support.recalling import draft_file, open_recalling_page, remembers
-from support.screens import CWD, Page, ScreenApp, new_session, open_page, show
+from support.screens import AGENT, CWD, Page, ScreenApp, new_session, open_page, show
 
 HERE = DraftKey(str(CWD), "s")
 
@@ -37,13 +37,28 @@ async def test_a_draft_is_there_again_after_a_restart_with_the_cursor_at_its_end
         assert notice.message == "Your draft from last time is back; Ctrl+C clears it"
 
 
-async def test_a_draft_for_another_agent_comes_back_with_that_agents_name() -> None:
-    draft_file().change({DraftKey(str(Path.cwd()), "earlier", "Codex\x1b[2J"): "Codex, please"})
+async def test_a_new_session_takes_over_what_was_left_for_its_agent_and_no_other() -> None:
+    theirs = {DraftKey(str(CWD), "earlier", "Codex"): "Codex, please"}
+    draft_file().change(theirs)
     async with open_recalling_page() as page:
-        assert page.draft == "Codex, please"
-        [notice] = page.notices
-        assert notice.message == "Your draft for Codex␛[2J is back; Ctrl+C clears it"
-    assert list(draft_file().read().items()) == [(HERE, "Codex, please")]
+        assert page.draft == ""
+        assert not page.notices
+    assert draft_file().read() == theirs
+    draft_file().change({DraftKey(str(CWD), "another", AGENT): "Agent, please"})
+    async with open_recalling_page() as page:
+        assert page.draft == "Agent, please"
+    assert draft_file().read() == {**theirs, HERE: "Agent, please"}
+
+
+async def test_a_session_that_is_resumed_brings_back_only_its_own_draft() -> None:
+    draft_file().change({DraftKey(str(CWD), "another", AGENT): "elsewhere"})
+    async with open_page(agent("said before")) as page:
+        await remembers(page)
+        assert page.draft == ""
+    draft_file().change({DraftKey(str(CWD), "s", AGENT): "here"})
+    async with open_page(agent("said before")) as page:
+        await remembers(page)
+        assert page.draft == "here"
 
 
 async def test_a_draft_that_was_sent_or_cleared_is_not_there_again() -> None:
@@ -84,8 +99,9 @@ async def test_what_is_queued_is_kept_at_a_pause_and_as_it_is_after_a_change(
 
 async def test_an_old_draft_never_replaces_what_is_being_typed() -> None:
     draft_file().change({DraftKey(str(CWD), "earlier"): "left"})
-    async with open_page() as page:
+    async with open_page(is_shown=False) as page:
         page.prompt.insert("new")
+        await show(page.pilot, new_session())
         await remembers(page)
         assert page.draft == "new"
     assert draft_file().read() == {DraftKey(str(CWD), "earlier"): "left", HERE: "new"}

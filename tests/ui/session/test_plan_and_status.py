@@ -366,7 +366,7 @@ async def test_shift_tab_skips_modes_that_ask_less_and_says_where_they_are() -> 
     async with open_page(OptionsReplaced((LOOSE,))) as page:
         await page.press("shift+tab")
         assert "Skipped, since the agent asks less there: Auto" in page.text
-        assert "Edit, YOLO. To choose: /mode" in page.text
+        assert "Edit, YOLO. To choose: F2" in page.text
         assert page.connection.options == [("mode", "plan")]
         await page.press("shift+tab")
         assert page.connection.options == [("mode", "plan"), ("mode", "default")]
@@ -390,7 +390,7 @@ async def test_shift_tab_comes_back_to_the_mode_in_which_the_session_began() -> 
 async def test_shift_tab_changes_nothing_where_all_other_modes_ask_less() -> None:
     async with open_page(OptionsReplaced((replace(LOOSE, choices=LOOSE.choices[:3]),))) as page:
         await page.press("shift+tab")
-        assert "Edit, YOLO. To choose: /mode" in page.text
+        assert "Edit, YOLO. To choose: F2" in page.text
         assert page.connection.options == []
 
 

@@ -97,7 +97,7 @@ async def test_esc_leaves_the_settings_as_they_are(open_desk: OpenDesk) -> None:
         await desk.press("f2", "enter")
         await desk.shows("High")
         await desk.press("escape", "escape")
-        await desk.hides("Session settings")
+        await desk.hides("Options of the session")
         assert desk.sent("session/set_config_option") == []
 
 

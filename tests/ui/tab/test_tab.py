@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentNotFound, AgentRefused
 from acp_tui.conversation.facts import Choice, SelectOption
 from acp_tui.conversation.updates import Disconnected, OptionsReplaced, SessionUpdate, TurnEnded
@@ -57,14 +56,6 @@ def test_a_command_without_a_name_of_its_own_is_called_as_its_agent() -> None:
     tab = LoneTab(prompt("Count the stars"))
     tab.agent_title = "Star Agent"
     assert tab.name() == "Star Agent: Count the stars"
-
-
-def test_an_agent_that_the_user_has_named_is_called_so() -> None:
-    tab = LoneTab(
-        prompt("Count the stars"), link=AgentLink(None, "stars", AgentCommand("stars", ("agent",), is_listed=True))
-    )
-    tab.agent_title = "Star Agent"
-    assert tab.name() == "stars: Count the stars"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from dataclasses import is_dataclass
+from dataclasses import is_dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
@@ -53,15 +53,14 @@ from acp_tui.ui.rendering.wrapping import cut
 from acp_tui.values import dataclass
 
 MAX_VALUE_CELLS: Final = 30
-BASIC: Final = frozenset(
-    {
-        *("appearance.theme", "appearance.sidebar", "appearance.images", "appearance.status"),
-        *("conversation.fold_kinds", "conversation.thoughts", "conversation.diff_lines"),
-        *("agent.enter_while_working", "agent.sandbox", "workspace.read", "workspace.write", "workspace.terminals"),
-        *("history.keep", "notifications.needs_you", "notifications.done", "keys.send", "keys.new_line"),
-    }
+BASIC: Final = (
+    *("appearance.theme", "keys.send", "keys.new_line", "agent.enter_while_working", "agent.sandbox"),
+    *("notifications.needs_you", "notifications.done", "conversation.thoughts", "conversation.fold_kinds"),
+    *("conversation.diff_lines", "appearance.sidebar", "appearance.status", "appearance.images"),
+    *("workspace.read", "workspace.write", "workspace.terminals", "mcp", "history.keep"),
 )
-"""The settings that are shown before the user searches, besides those that differ from their defaults."""
+"""The settings that come first. Before a search, only those that differ from their defaults follow."""
+OFTEN: Final = "often changed"
 _ORIGINS: dict[Origin, str] = {"default": "", "yours": "yours", "project": "the project's"}
 
 
@@ -80,7 +79,13 @@ class Item:
 
 
 def item_rows(live: LiveSettings, settings: Settings, keymap: Keymap) -> Iterator[PickerRow[Item]]:
-    """A row for each item under its section: name, value, and where the value comes from."""
+    """A row for each item: name, value, and where the value comes from. Under its section, but for the first ones."""
+    rows = {row.value.key: row for row in _rows_by_section(live, settings, keymap)}
+    yield from (replace(rows.pop(key), label=key, group=OFTEN, is_rare=False) for key in BASIC)
+    yield from rows.values()
+
+
+def _rows_by_section(live: LiveSettings, settings: Settings, keymap: Keymap) -> Iterator[PickerRow[Item]]:
     for key, one in leaves():
         if key == "keys":
             continue
@@ -99,15 +104,16 @@ def item_rows(live: LiveSettings, settings: Settings, keymap: Keymap) -> Iterato
 def _row(live: LiveSettings, item: Item, group: str, name: str, value: str, doc: str) -> PickerRow[Item]:
     origin = live.origin(item.key)
     aside = " · ".join(filter(None, (_ORIGINS[origin], cut(value, MAX_VALUE_CELLS))))
-    is_rare = item.key not in BASIC and origin == "default"
     # The search matches the description, too.
-    return PickerRow(item, name, f"{doc} {item.key}", group, aside=aside, is_rare=is_rare)
+    return PickerRow(item, name, f"{doc} {item.key}", group, aside=aside, is_rare=origin == "default")
 
 
 def _short_value(one: DeclaredSetting, value: object) -> str:
     if isinstance(value, tuple) and is_dataclass(one.kind):
         return f"{len(value) or 'no'} rule{'s' * (len(value) != 1)}"
-    return set_value(value)
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value)) or "none"
+    return value if isinstance(value, str) and value else set_value(value)
 
 
 def explanation(item: Item, live: LiveSettings, keymap: Keymap) -> list[str]:
