@@ -95,7 +95,7 @@ class PromptController:
         if self._tab.session is not None:
             recall.show_session(self._tab.session)
         for text in self._sent_early:
-            recall.sent(text, self._tab.agent_title)
+            recall.sent(text)
         self._sent_early.clear()
 
     def show_session(self, session: Session | None) -> None:
@@ -172,23 +172,16 @@ class PromptController:
 
     def _remember(self, text: str) -> None:
         if self.recall is not None:
-            self.recall.sent(text, self._tab.agent_title)
+            self.recall.sent(text)
         else:
             self._sent_early.append(text)
 
     def drop_draft(self) -> None:
-        """Clear the draft, which is then the latest of the earlier prompts, its pictures as files.
-
-        If an earlier prompt is in its place, both are kept.
-        """
+        """Clear the draft, which is then the latest of the earlier prompts, its pictures as files."""
         text, images = self._prompt.draft, self._prompt.images
-        left = self.recall.left_draft if self.recall is not None else ""
         self._prompt.discard_draft()
-        if left:
-            self._remember(text)
-            text = left
         if self.recall is not None and images:
-            self._tab.run(self.recall.dropped(text, images, self._tab.agent_title))
+            self._tab.run(self.recall.dropped(text, images))
         else:
             self._remember(text)
 
