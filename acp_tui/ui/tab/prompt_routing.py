@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from acp_tui.client.sessions.session import Session
     from acp_tui.conversation.content import ContentBlock
     from acp_tui.conversation.entries import EntryId
+    from acp_tui.conversation.tool_calls import TerminalId
     from acp_tui.ui.prompt.completion import Completion
     from acp_tui.ui.prompt.recall import Recall
     from acp_tui.ui.tab.tab import Tab
@@ -509,12 +510,11 @@ class PromptController:
             session.cancel()
         self._show_changed(session)
 
-    def drop_output(self) -> None:
-        """Don't send the last output along with the next prompt."""
-        session = self._tab.session
-        if session is not None:
-            session.commands.drop_last()
-            self._show_changed(session)
+    def drop_output(self, session: Session, *terminal_ids: TerminalId) -> None:
+        """Don't send the output of these commands of the user along with the next prompt."""
+        for terminal_id in terminal_ids:
+            session.commands.drop(terminal_id)
+        self._show_changed(session)
 
     async def _attached(self, prompt: Prompt, cwd: Path) -> tuple[Sequence[ContentBlock], Sequence[str]]:
         """The prompt with its pictures and the files it mentions, and notes about problems with them."""
