@@ -192,13 +192,14 @@ class PromptHistory:
         self._prompts = without_repeats([said.pop((each.folder, each.text), each) for each in kept])
         self._prompts += without_repeats(said.values())
 
-    def add(self, text: str, folder: str, agent: str, pasted: Sequence[str] = ()) -> None:
-        """Add a prompt being sent. As in shells, prompts that begin with a space aren't remembered."""
-        if text.startswith(" ") or not text.strip():
+    def add(self, text: str, folder: str, agent: str, pasted: Sequence[str] = (), *, is_sent: bool = True) -> None:
+        """Add a prompt being sent, or a draft. As in shells, prompts that begin with a space aren't remembered."""
+        is_private = text.startswith(" ")
+        if (is_private and is_sent) or not text.strip():
             return
         now = datetime.now(UTC).isoformat(timespec="seconds")
         prompt = PastPrompt(text, folder, now, agent, tuple(pasted))
-        for prompts in (self._prompts, self._said, self._unkept):
+        for prompts in (self._prompts, self._said, *[self._unkept] * (not is_private)):
             prompts.append(prompt)
 
     def take_unkept(self) -> list[PastPrompt]:

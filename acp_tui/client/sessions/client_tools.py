@@ -103,13 +103,13 @@ class OwnCommands:
         await self.run(line)
         one = self._offered[-1]
         status = await self._tools.own_terminal(one.terminal_id).wait_for_exit()
-        if status.exit_code == 0 and one in self._offered:
-            self._offered.remove(one)
+        if status.exit_code == 0:
+            self.drop(one.terminal_id)
         return status
 
-    def drop_last(self) -> OfferedOutput | None:
-        """Don't add the output of the last command to the next prompt."""
-        return self._offered.pop() if self._offered else None
+    def drop(self, terminal_id: TerminalId) -> None:
+        """Don't add the output of this command to the next prompt."""
+        self._offered = [one for one in self._offered if one.terminal_id != terminal_id]
 
     def take(self) -> tuple[TextResource, ...]:
         """The attachments for the next prompt: each command with its output so far and how it ended."""

@@ -329,6 +329,8 @@ class Recall:
         if place == self._place:
             return
         before, self._place = self._place, place
+        if self.left_draft:
+            self._prompt.set_draft(self._unsent)
         self._walk = None
         self._memory.drafts.put(before, self._prompt.draft)
         own = self._memory.drafts.text(place)
@@ -354,19 +356,35 @@ class Recall:
             self._has_told_back = True
             self._screen.notify(keys_in_force(self._screen).hint(DRAFT_IS_BACK), markup=False)
 
-    def sent(self, text: str, agent: str) -> None:
-        self._walk = None
-        self._memory.history.add(text, self._place.folder, agent, self._prompt.pasted_in(text))
+    def sent(self, text: str) -> None:
+        """Add it to the earlier prompts."""
+        self._memory.history.add(text, self._place.folder, self._agent(), self._prompt.pasted_in(text))
+        self._end_walk()
         self._screen.run_worker(self._write())
+
+    def _end_walk(self) -> None:
+        """Add the draft to the earlier prompts if one of them is in its place: it's the latest then."""
+        left, self._walk = self.left_draft, None
+        if left:
+            pasted = self._prompt.pasted_in(left)
+            self._memory.history.add(left, self._place.folder, self._agent(), pasted, is_sent=False)
+            self._prompt.say("↑ brings the draft back")
 
     @property
     def left_draft(self) -> str:
         """The draft, if an earlier prompt is in its place; otherwise ""."""
         return self._walk.left_draft if self._walk is not None else ""
 
-    async def dropped(self, text: str, images: Sequence[PastedImage], agent: str) -> None:
+    @property
+    def _unsent(self) -> str:
+        """The draft, and after it the earlier prompt in its place, if that was changed."""
+        left, written = self.left_draft, self._prompt.draft
+        is_unchanged = bool(left) and written in self._memory.history.texts_of(self._place.folder)
+        return "\n\n".join(filter(None, (left, "" if is_unchanged else written)))
+
+    async def dropped(self, text: str, images: Sequence[PastedImage]) -> None:
         """Recall a dropped draft with its images."""
-        self.sent(await self._with_files(text, images), agent)
+        self.sent(await self._with_files(text, images))
 
     async def _with_files(self, text: str, images: Iterable[PastedImage]) -> str:
         return await self._memory.with_pictures(text, [(image.name, image.data) for image in images])
@@ -374,7 +392,7 @@ class Recall:
     async def keep(self) -> None:
         """Save the draft with its images, and the queued prompts before it."""
         place, queued = self._place, self._queued()
-        draft = "\n\n".join(filter(None, (*(prompt.written for prompt in queued), self._prompt.draft)))
+        draft = "\n\n".join(filter(None, (*(prompt.written for prompt in queued), self._unsent)))
         images = (*(image for prompt in queued for image in prompt.images), *self._prompt.images)
         self._memory.drafts.put(place, await self._with_files(draft, images))
         self._say(await self._memory.write())
@@ -427,7 +445,7 @@ class Recall:
     def _step(self, step: int) -> bool:
         """Go to an older prompt, or with -1 to a newer one; return whether the key is handled."""
         if step > 0 and not self._prompt.draft:  # also after a recalled prompt was cleared
-            self._walk = None
+            self._end_walk()
         walk = self._walk or self._new_walk()
         if walk is None or (step < 0 and self._walk is None):
             return False

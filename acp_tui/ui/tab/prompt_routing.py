@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from acp_tui.client.sessions.session import Session
     from acp_tui.conversation.content import ContentBlock
     from acp_tui.conversation.entries import EntryId
+    from acp_tui.conversation.tool_calls import TerminalId
     from acp_tui.ui.prompt.completion import Completion
     from acp_tui.ui.prompt.recall import Recall
     from acp_tui.ui.tab.tab import Tab
@@ -95,7 +96,7 @@ class PromptController:
         if self._tab.session is not None:
             recall.show_session(self._tab.session, was_sent=bool(self._sent_early))
         for text in self._sent_early:
-            recall.sent(text, self._tab.agent_title)
+            recall.sent(text)
         self._sent_early.clear()
 
     def show_session(self, session: Session | None) -> None:
@@ -172,23 +173,16 @@ class PromptController:
 
     def _remember(self, text: str) -> None:
         if self.recall is not None:
-            self.recall.sent(text, self._tab.agent_title)
+            self.recall.sent(text)
         else:
             self._sent_early.append(text)
 
     def drop_draft(self) -> None:
-        """Clear the draft, which is then the latest of the earlier prompts, its pictures as files.
-
-        If an earlier prompt is in its place, both are kept.
-        """
+        """Clear the draft, which is then the latest of the earlier prompts, its pictures as files."""
         text, images = self._prompt.draft, self._prompt.images
-        left = self.recall.left_draft if self.recall is not None else ""
         self._prompt.discard_draft()
-        if left:
-            self._remember(text)
-            text = left
         if self.recall is not None and images:
-            self._tab.run(self.recall.dropped(text, images, self._tab.agent_title))
+            self._tab.run(self.recall.dropped(text, images))
         else:
             self._remember(text)
 
@@ -516,12 +510,11 @@ class PromptController:
             session.cancel()
         self._show_changed(session)
 
-    def drop_output(self) -> None:
-        """Don't send the last output along with the next prompt."""
-        session = self._tab.session
-        if session is not None:
-            session.commands.drop_last()
-            self._show_changed(session)
+    def drop_output(self, session: Session, *terminal_ids: TerminalId) -> None:
+        """Don't send the output of these commands of the user along with the next prompt."""
+        for terminal_id in terminal_ids:
+            session.commands.drop(terminal_id)
+        self._show_changed(session)
 
     async def _attached(self, prompt: Prompt, cwd: Path) -> tuple[Sequence[ContentBlock], Sequence[str]]:
         """The prompt with its pictures and the files it mentions, and notes about problems with them."""

@@ -310,7 +310,8 @@ class TerminalsController:
                 self._tell(state, self._tab.hint("Ctrl+C was pressed; {end_terminal} again ends"))
 
     def _stop(self, session: Session, state: TerminalState) -> bool:
-        """Whether Ctrl+C was pressed: it's ended if that was so before."""
+        """Whether Ctrl+C was pressed: it's ended if that was so before. What it printed goes with no prompt."""
+        self._tab.writing.drop_output(session, state.terminal_id)
         if self._interrupted == state.terminal_id or not session.client_tools.interrupt(state.terminal_id):
             self._tab.run(self._end(session, state))
             return False

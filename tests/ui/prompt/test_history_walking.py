@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from random import Random
+from shutil import rmtree
+
+import pytest
 
 from acp_tui.client.sessions.prompt_queue import PastedImage
 from acp_tui.client.settings.location import state_folder
@@ -145,3 +150,57 @@ async def test_where_prompts_cannot_be_kept_it_says_so_once_and_sends_them() -> 
         assert page.connection.prompts == ["one", "two"]
         assert page.text.count("can't be") == 1
         assert await walk(page, "up", "up") == ["two", "one"]
+
+
+async def test_a_draft_left_for_an_earlier_prompt_is_one_when_that_was_sent() -> None:
+    kept("one")
+    async with open_recalling_page() as page:
+        await page.write("my own")
+        await page.press("up")
+        await page.press_slowly("enter")
+        assert page.connection.prompts == ["one"]
+        assert "↑ brings the draft back" in page.text
+        assert await walk(page, "up", "up", "down", "down") == ["my own", "one", "my own", ""]
+
+
+async def test_a_draft_left_for_an_earlier_prompt_is_one_when_that_was_cleared() -> None:
+    kept("one")
+    async with open_recalling_page() as page:
+        await page.write("my own")
+        await page.press("up", "ctrl+u")
+        assert await walk(page, "up", "up") == ["my own", "one"]
+
+
+async def test_a_draft_left_for_an_earlier_prompt_is_back_after_a_restart() -> None:
+    kept("one")
+    async with open_recalling_page() as page:
+        await page.write("my own")
+        await page.press("up")
+    async with open_recalling_page() as page:
+        assert page.draft == "my own"
+
+
+ORDERS = max(int(os.environ.get("ACP_TUI_EXAMPLES", "0")) // 20, 8)
+KEYS = ("up", "up", "down", "ctrl+u", "ctrl+c", "enter", "ctrl+r", "escape", "x", "home", "end", "backspace")
+
+
+@pytest.mark.parametrize("draft", ["my own", " my own", "my\nown"])
+async def test_a_draft_left_for_an_earlier_prompt_is_found_again_after_any_keys(draft: str) -> None:
+    """It comes back by Down, or it's an earlier prompt. `ACP_TUI_EXAMPLES=2000` tries more orders of keys."""
+    for seed in range(ORDERS):
+        random = Random(seed)
+        rmtree(state_folder(), ignore_errors=True)
+        kept("one", "two\nthree", "!true")
+        async with open_recalling_page() as page:
+            await page.write(draft)
+            await page.press(*["up"] * 2)
+            for key in random.choices(KEYS, k=12):
+                changes_it = draft in page.draft and key in ("ctrl+u", "x", "backspace", "enter", "ctrl+c")
+                quits = key == "ctrl+c" and not page.draft
+                if not changes_it and not quits:
+                    await page.press_slowly(key)
+            await page.press("escape", *["end"] * 2)
+            found = {page.draft, *await walk(page, *["down"] * 40)}
+            await page.press("ctrl+a", *["ctrl+u", "backspace"] * 6)
+            found |= {*await walk(page, *["up"] * 60)}
+            assert draft in found, seed

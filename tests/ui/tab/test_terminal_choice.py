@@ -15,6 +15,7 @@ from acp_tui.conversation.updates import (
     TerminalWaiting,
 )
 from acp_tui.ui.tab.screen import SessionScreen
+from support.desks import SESSION, OpenDesk
 from support.folding import call
 from support.taken_over import RAW, opened, running, showing
 
@@ -136,3 +137,15 @@ async def test_ctrl_c_clears_the_draft_and_cancels_the_turn_before_your_own_comm
         await page.press("ctrl+c")
         await page.until(lambda: page.connection.cancels == 1)
         assert "x03" not in page.text
+
+
+@pytest.mark.parametrize("key", ["ctrl+c", "f8"])
+async def test_the_output_of_a_command_that_the_user_stops_goes_with_no_prompt(open_desk: OpenDesk, key: str) -> None:
+    async with open_desk(SESSION, "serve_until_closed()") as desk:
+        await desk.has_session()
+        await desk.send("!echo first")
+        await desk.shows("output of `echo first`")
+        await desk.send("!sleep 60")
+        await desk.shows("output of 2 commands")
+        await desk.press(key)
+        await desk.shows("output of `echo first`")
