@@ -146,7 +146,7 @@ UNLISTED_VARIABLES: Final = {
     *(f"GIT_{each}" for each in (*_SET_FOR_GIT, "TRACE2_EVENT", "TRACE2_PERF")),
     *("PAGER", "GIT_PAGER", "LINES", "ACP_TUI_SECONDS"),  # set for commands, or kept from them
     *("UV_TOOL_DIR", "UV_TOOL_BIN_DIR"),  # set for uv
-    *("ACP_TUI_FOLDER", "ACP_TUI_HOST_READY", "DEMO_SPEED", "TEXTUAL_DRIVER"),  # set for acp-tui's own processes
+    *("ACP_TUI_FOLDER", "DEMO_SPEED", "TEXTUAL_DRIVER"),  # set for acp-tui's own processes
     *("HEAD", "NFKC", "O_PATH", "PNG", "POSIX", "SIG", "STRING", "TARGETS", "TEXT", "TYPE", "UTF8_STRING"),  # others
 }
 OF_OTHERS: Final = ("client/loading_variables.py", "client/sandbox/")

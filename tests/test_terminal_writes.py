@@ -18,10 +18,6 @@ ALLOWED: Final = {
     "__main__.py": {"sys.stdout": "a constant: the version"},
     "cli/output.py": {"os.write": "a constant clears the line"},
     "cli/terminal.py": {"os.write": "/dev/tty, made visible", "/dev/tty": "the same"},
-    "cli/host.py": {
-        "os.write": "a pipe to the process that started it",
-        "os.fdopen": "the other end of that pipe, which is read",
-    },
     "cli/plain/console.py": {
         "os.write": "a pipe that wakes the main thread, and a constant that rings",
         "input": "its prompt is made visible",

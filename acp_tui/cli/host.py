@@ -1,7 +1,7 @@
 """`acp-tui host`: keeps an agent and its sessions in the background, for terminals that come and go.
 
-The command starts itself again, detached from the terminal, and exits once that process has printed its address.
-Later problems are in the host's log.
+The command goes on in a child, which leaves the terminal once it has printed its address. Later problems are in the
+host's log.
 """
 
 from __future__ import annotations
@@ -9,15 +9,12 @@ from __future__ import annotations
 import gc
 import os
 import signal
-import subprocess
 import sys
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from threading import Thread
 from types import ModuleType
-from typing import IO, TYPE_CHECKING, Final, TextIO
+from typing import Final
 
 import anyio
 from anyio import to_thread
@@ -26,6 +23,7 @@ from anyio.abc import TaskGroup, TaskStatus
 from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Args, ChosenAgent
 from acp_tui.cli.command import UsageError
+from acp_tui.cli.leaving import LeftByHost, go_on_in_child
 from acp_tui.cli.output import error_text, say
 from acp_tui.cli.prerequisites import ExitOnError, command_of, notes_of, settings_in
 from acp_tui.cli.sessions import say_if_open_elsewhere, session_of, session_with_agent
@@ -47,13 +45,8 @@ from acp_tui.client.transcript.recorder import SecretsSent
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.updates import ClientRemark
 
-if TYPE_CHECKING:
-    from acp_tui.cli.leaving import HostBehindScreen
-
 OFFER: Final = replace(INTERACTIVE, auth_terminal=False)
 """Terminals that attach can fill in forms, but a login needs a terminal of its own."""
-READY_VARIABLE: Final = "ACP_TUI_HOST_READY"
-"""Names the pipe on which a background host reports that it's ready."""
 COLLECTED_AT: Final = 5_000
 """How many new objects trigger a garbage collection once the host runs: those of about 40 clients."""
 GOODBYE_S: Final = 1.0
@@ -66,14 +59,19 @@ def run(args: Args) -> int:
         return _stop(args)
     if args.agent is None:
         _recall_agent(args)
-    if args.foreground:
-        return _run_here(args)
-    command = ready_to_run(command_of(args.agent))  # while there's a terminal to ask on
-    if args.resume is not None:
-        past = _resumed(command, args)
-        say_if_open_elsewhere(past)
-        args.resume = past.session_id
-    return _start_in_background(args)
+    command, read = ready_to_run(command_of(args.agent)), settings_in(args.cwd)  # while there's a terminal to ask on
+    for note in notes_of(read):
+        say(note)
+    with ExitOnError(None):
+        if args.listen is None and (args.tls_cert is not None or args.tls_key is not None):
+            raise UsageError("--tls-cert and --tls-key need --listen ADDRESS")
+        past = None if args.resume is None else session_of(command, args.resume, args.cwd)
+        if past is not None:
+            command = sandboxed_as_before(command, past, args.agent.sandbox)
+        if past is not None and not args.foreground:
+            say_if_open_elsewhere(past)
+        shell = None if args.foreground else go_on_in_child()
+        return anyio.run(_host, args, command, past, read.settings, shell)
 
 
 def _recall_agent(args: Args) -> None:
@@ -85,12 +83,6 @@ def _recall_agent(args: Args) -> None:
     choice = ChosenAgent(command.name) if command.is_listed else ChosenAgent(argv=command.argv)
     args.agent = choice._replace(sandbox=args.sandbox or "")
     args.resume = past.session_id
-
-
-def _resumed(command: AgentCommand, args: Args) -> PastSession:
-    """Return the session that the host continues. If there is none, prints that and raises SystemExit."""
-    with ExitOnError(None):
-        return session_of(command, args.resume, args.cwd)
 
 
 def _stop(args: Args) -> int:
@@ -105,66 +97,13 @@ def _stop(args: Args) -> int:
     return ExitCode.DONE
 
 
-def _start_in_background(args: Args) -> int:
-    """Start the host and print its output until it's ready. Returns its status if it fails."""
-    argv = [sys.executable, "-m", "acp_tui", "host", "--foreground", "--cwd", str(args.cwd)]
-    for name in ("listen", "tls_cert", "tls_key"):
-        value = getattr(args, name)
-        argv += [] if value is None else [f"--{name.replace('_', '-')}", str(value)]
-    choice = args.agent
-    argv += [] if args.resume is None else [f"--resume={args.resume}"]
-    argv += [f"--sandbox={choice.sandbox}"] if choice.sandbox else []
-    argv += [f"--system-prompt={choice.system_prompt}"] if choice.system_prompt else []
-    argv += [choice.name] if choice.name is not None else ["--", *choice.argv]
-    ready, is_ready = os.pipe()
-    with os.fdopen(ready, "rb") as told:
-        try:
-            process = subprocess.Popen(
-                argv,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                pass_fds=(is_ready,),
-                env={**os.environ, READY_VARIABLE: str(is_ready)},
-                start_new_session=True,  # so that the end of this terminal doesn't end it
-                text=True,
-            )
-        finally:
-            os.close(is_ready)
-        assert process.stdout is not None and process.stderr is not None
-        problems = Thread(target=_pass_on, args=(process.stderr, sys.stderr))
-        problems.start()
-        _pass_on(process.stdout, sys.stdout)  # until it closes its output or ends
-        problems.join()
-        if told.read():
-            process.returncode = 0  # it runs on its own from here
-            return ExitCode.DONE
-    return process.wait() or ExitCode.ERROR
-
-
-def _pass_on(lines: IO[str], to: TextIO) -> None:
-    for line in lines:
-        to.write(line)
-
-
 # The host process
 
 
-def _run_here(args: Args) -> int:
-    ready = os.environ.pop(READY_VARIABLE, "")  # not for the agent
-    command, read = ready_to_run(command_of(args.agent)), settings_in(args.cwd)
-    for note in notes_of(read):
-        say(note)
-    with ExitOnError(None):
-        if args.listen is None and (args.tls_cert is not None or args.tls_key is not None):
-            raise UsageError("--tls-cert and --tls-key need --listen ADDRESS")
-        past = None if args.resume is None else _resumed(command, args)
-        if past is not None:
-            command = sandboxed_as_before(command, past, args.agent.sandbox)
-        return anyio.run(_host, args, command, past, read.settings, ready)
-
-
-async def _host(args: Args, command: AgentCommand, past: PastSession | None, settings: Settings, ready: str) -> int:
+async def _host(
+    args: Args, command: AgentCommand, past: PastSession | None, settings: Settings, shell: LeftByHost | None
+) -> int:
+    """Host until nothing is left. `shell` waits until the host is ready; None in the foreground."""
     tcp, serving = None, _serving()
     if args.listen is not None:
         tcp = serving.read_listening(args.listen, args.tls_cert, args.tls_key)
@@ -182,7 +121,9 @@ async def _host(args: Args, command: AgentCommand, past: PastSession | None, set
                     if address:
                         print(f"  also at {address}; the token is in {place.token}")
                     sys.stdout.flush()
-                    _let_go_of_terminal(place, ready)
+                    if shell is not None:
+                        _leave_terminal(place.log)
+                        shell.let_go("")
                     _collect_what_clients_leave()
                     await host.ended.wait()
                     with anyio.move_on_after(GOODBYE_S):
@@ -271,7 +212,7 @@ def _notify(
         tasks.start_soon(command.run, settings.command, news, about)
 
 
-async def go_on(hub: SessionHub, shell: HostBehindScreen, attach_to: str, notifications: Notifications) -> None:
+async def go_on(hub: SessionHub, shell: LeftByHost, attach_to: str, notifications: Notifications) -> None:
     """Host the sessions of a screen that has ended, until nothing is left of them. `shell` may show one of them.
 
     Agents that can't be hosted end.
@@ -290,8 +231,7 @@ async def go_on(hub: SessionHub, shell: HostBehindScreen, attach_to: str, notifi
                     words += f"{error_text(error)}\n"
             shell.let_go(words, attach_to if places else "")
             if places:
-                os.setsid()
-                _write_to(places[0].log)
+                _leave_terminal(places[0].log)
                 _collect_what_clients_leave()
         tasks.cancel_scope.cancel()
 
@@ -316,18 +256,9 @@ async def _keep(
     await agent.stop()
 
 
-def _let_go_of_terminal(place: finding.HostPaths, ready: str) -> None:
-    """Send further output to the log. Does nothing in the foreground."""
-    if not ready:
-        return
-    with suppress(OSError, ValueError):
-        os.write(int(ready), b"1")
-        os.close(int(ready))
-    _write_to(place.log)
-
-
-def _write_to(file: Path) -> None:
-    """Send further output to a log, and read nothing more."""
+def _leave_terminal(file: Path) -> None:
+    """Send further output to a log, and read nothing more. The end of the terminal doesn't matter then."""
+    os.setsid()
     file.unlink(missing_ok=True)
     log, nowhere = open_private(file), os.open(os.devnull, os.O_RDONLY)
     for descriptor, ours in enumerate((nowhere, log, log)):

@@ -1,6 +1,6 @@
-"""The small process that a shell waits for while a screen runs that may leave it, with `sessions.host`.
+"""The small process that a shell waits for while its child may leave the terminal: a host, or a screen, to become one.
 
-The screen is its child. When that leaves, its process goes on as a host (`host.go_on`): agents, commands, questions,
+When a screen leaves, with `sessions.host`, its process goes on as a host (`host.go_on`): agents, commands, questions,
 and turns stay where they are, so nothing is moved, and a message costs what it did.
 """
 
@@ -24,8 +24,8 @@ NOT_FROM_HERE: Final = (signal.SIGINT, signal.SIGQUIT)
 """Signals that a terminal sends to the screen, too."""
 
 
-class HostBehindScreen:
-    """The screen's end of the connection to that process."""
+class LeftByHost:
+    """The child's end of the connection to that process."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
@@ -52,18 +52,20 @@ def can_host() -> bool:
     return find_spec("websockets") is not None
 
 
-def leavable(settings: SessionSettings) -> HostBehindScreen | None:
-    """Go on in a child of this process, which waits and ends as its child does. Call it before anything is started.
+def leavable(settings: SessionSettings) -> LeftByHost | None:
+    """Go on in a child if the user has chosen that, and the package is there that hosts need; otherwise return None."""
+    return go_on_in_child() if settings.host != "never" and can_host() else None
 
-    Does nothing and returns None if the user hasn't chosen that, or the package is missing that hosts need.
-    """
-    if settings.host == "never" or not can_host():
-        return None
+
+def go_on_in_child() -> LeftByHost:
+    """Go on in a child of this process, which waits and ends as its child does. Call it before anything is started."""
+    sys.stdout.flush()
+    sys.stderr.flush()
     ours, theirs = socket.socketpair()
     child = os.fork()
     if not child:
         ours.close()
-        return HostBehindScreen(theirs)
+        return LeftByHost(theirs)
     theirs.close()
     os._exit(_wait(child, ours))
 

@@ -25,7 +25,7 @@ from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.ui.kit.terminal_colors import ask_terminal, has_unicode, light_or_dark
 
 if TYPE_CHECKING:
-    from acp_tui.cli.leaving import HostBehindScreen
+    from acp_tui.cli.leaving import LeftByHost
     from acp_tui.client.agents.command import AgentCommand
     from acp_tui.client.sessions.session_history import LeftSession
     from acp_tui.client.transcript import RecordTo
@@ -46,7 +46,7 @@ def run_screen(
     opening: Opening | None = None,
     *,
     prompt: str | None = None,
-    shell: HostBehindScreen | None = None,
+    shell: LeftByHost | None = None,
 ) -> int:
     """Work with the agent until the user quits. Returns the exit status. With `command` None, the user chooses one.
 
@@ -98,7 +98,7 @@ async def _run(
     record: RecordTo | None,
     opening: Opening | None,
     prompt: str | None,
-    shell: HostBehindScreen | None,
+    shell: LeftByHost | None,
 ) -> tuple[int, Sequence[LeftSession], Sequence[Path]]:
     """Return the exit status, the sessions that can be resumed, and the folders of the tabs."""
     async with open_hub() as hub:

@@ -345,6 +345,7 @@ async def test_a_session_whose_host_was_killed_goes_on_in_another_one(user: User
     with on_terminal(user.home, "attach", place.name) as screen:
         screen.prompt("hello")
         screen.wait_for("and now")
+        await so(lambda: "hello" in user.run("sessions", "--all").stdout, partial(anyio.sleep, 0.02))  # it is recorded
         process_of(place).kill()
         screen.wait_for("host gone")
         screen.type("\x11")  # Ctrl+Q

@@ -74,7 +74,7 @@ def a_user() -> Iterator[User]:
 def process_of(place: HostPaths) -> psutil.Process:
     """The host's process."""
     for process in psutil.process_iter(["cmdline"]):
-        if "--foreground" in (process.info["cmdline"] or ()) and _listens(process, place.socket):
+        if "host" in (process.info["cmdline"] or ()) and _listens(process, place.socket):
             return process
     raise AssertionError(f"no process listens on {place.socket}")
 
