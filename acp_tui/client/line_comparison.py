@@ -184,9 +184,9 @@ class LineComparison:
                 break
             found: list[tuple[int, int]] = []
             while run is not None:
-                left, above, count, run = run
+                left, above, length, run = run
                 left, above = part.old_from + x + left, part.new_from + y + above
-                found += [(left - back, above - back) for back in range(1, count + 1)]
+                found += [(left - back, above - back) for back in range(1, length + 1)]
             pairs += reversed(found)
             x, y = x + dx, y + dy
         return pairs
@@ -228,7 +228,7 @@ class _Run(NamedTuple):
 
     x: int
     y: int
-    count: int
+    length: int
     before: _Run | None
     """The one that an edit came from."""
 
