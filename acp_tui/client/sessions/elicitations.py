@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import time
+from asyncio import Future, get_running_loop
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 from itertools import count
-from typing import Any, Final, Generic, TypeAlias, TypeVar, assert_never
-
-import anyio
+from typing import Any, Final, assert_never
 
 from acp_tui.client.secrets.masking import MASK, masked_text
 from acp_tui.client.secrets.questions import field_asks_for_secret, form_asks_for_secret
@@ -83,54 +82,6 @@ def _title(field: elicitation.ChoiceField | elicitation.MultiChoiceField, value:
     return next((choice.title for choice in field.choices if choice.value == value), value)
 
 
-Answer = TypeVar("Answer")
-
-
-class Broker(Generic[Answer]):
-    """Parks requests of one kind until the user answers them or they're withdrawn."""
-
-    def __init__(self, keys: Iterator[int] | None = None) -> None:
-        """Brokers whose requests must have distinct keys share `keys`."""
-        self._keys = count(1) if keys is None else keys
-        self._parked: dict[RequestKey, anyio.Event] = {}
-        self._answers: dict[RequestKey, Answer] = {}
-
-    def park(self) -> RequestKey:
-        key = RequestKey(next(self._keys))
-        self._parked[key] = anyio.Event()
-        return key
-
-    async def wait(self, key: RequestKey) -> Answer:
-        await self._parked[key].wait()
-        return self._answers[key]
-
-    def forget(self, key: RequestKey) -> None:
-        """Forget the request: its answer was sent, or it was withdrawn."""
-        del self._parked[key]
-        self._answers.pop(key, None)
-
-    def answer(self, key: RequestKey, answer: Answer) -> bool:
-        """Pass on the user's answer. False if the request was already answered or withdrawn."""
-        event = self._parked.get(key)
-        if event is None or event.is_set():
-            return False
-        self._answers[key] = answer
-        event.set()
-        return True
-
-    def is_answered_with(self, key: RequestKey, answer: Answer) -> bool:
-        """Whether the request has this answer, even if no task has waited for it yet."""
-        return key in self._answers and self._answers[key] == answer
-
-    @property
-    def waiting(self) -> tuple[RequestKey, ...]:
-        return tuple(key for key, event in self._parked.items() if not event.is_set())
-
-
-PermissionBroker: TypeAlias = Broker[str | None]
-"""Answers with the ID of the option the user chose; None if cancelled with the turn."""
-
-
 CANCEL: Final = ElicitationAnswer("cancel")
 
 
@@ -147,7 +98,8 @@ class Elicitations:
         """`now` returns seconds since the epoch, or None if the time is unknown."""
         self._conversation = conversation
         self._apply = apply
-        self._broker = Broker[ElicitationAnswer](keys)
+        self._keys = count(1) if keys is None else keys
+        self._parked: dict[RequestKey, Future[ElicitationAnswer]] = {}
         self._now = now
 
     def ask(self, asked: elicitation.Elicitation, *, is_cancelled: bool = False) -> Awaitable[ElicitationAnswer]:
@@ -155,7 +107,8 @@ class Elicitations:
 
         Returns the user's answer. With `is_cancelled`, the turn is cancelled: don't ask.
         """
-        key = self._broker.park()
+        key = RequestKey(next(self._keys))
+        self._parked[key] = get_running_loop().create_future()
         self._apply(updates.ElicitationAsked(replace(asked, key=key)))
         if is_cancelled:
             self._settle(key, CANCEL)
@@ -163,9 +116,9 @@ class Elicitations:
 
     async def _answer_to(self, key: RequestKey) -> ElicitationAnswer:
         try:
-            return await self._broker.wait(key)
+            return await self._parked[key]
         finally:
-            self._broker.forget(key)
+            del self._parked[key]
             # The agent withdrew it, so the question must not stay on the screen.
             if key in self._conversation.elicitations:
                 self._apply(updates.ElicitationAnswered(key, "cancel", self._now()))
@@ -191,13 +144,15 @@ class Elicitations:
 
     def cancel_all(self) -> None:
         """Withdraw every open question (R-CANC-5)."""
-        for key in self._broker.waiting:
+        for key in tuple(self._parked):
             self._settle(key, CANCEL)
 
     def _settle(
         self, key: RequestKey, answer: ElicitationAnswer, values: tuple[elicitation.FieldAnswer, ...] = ()
     ) -> None:
-        if self._broker.answer(key, answer):
+        parked = self._parked.get(key)
+        if parked is not None and not parked.done():
+            parked.set_result(answer)
             self._apply(updates.ElicitationAnswered(key, answer.action, self._now(), values))
 
     def complete(self, elicitation_id: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from asyncio import Future, get_running_loop
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -18,7 +19,7 @@ from acp_tui.client.sessions.allowances import Allowances
 from acp_tui.client.sessions.client_tools import ClientTools, OwnCommands
 from acp_tui.client.sessions.consent import FOR_SESSION, UNATTENDED, Consent, Grant, Policy, Rules
 from acp_tui.client.sessions.diff_checks import until_outdated
-from acp_tui.client.sessions.elicitations import Elicitations, PermissionBroker
+from acp_tui.client.sessions.elicitations import Elicitations
 from acp_tui.client.sessions.prompt_capabilities import fit
 from acp_tui.client.sessions.prompt_queue import PromptQueue
 from acp_tui.client.settings.settings import RefusalRule
@@ -110,6 +111,28 @@ class Listeners:
             raise ExceptionGroup("listeners of a session failed", failures)
 
 
+@dataclass(eq=False, slots=True)
+class _Parked:
+    """A permission request, until the agent has its answer."""
+
+    answer: Future[str | None]
+    """The ID of the option the user chose; None if cancelled with the turn."""
+    is_ours: bool
+    """Whether acp-tui itself asks."""
+    is_unasked: bool = False
+    """Whether it was rejected without asking the user."""
+    is_canceled: bool = False
+    """Whether the user has cancelled the turn since."""
+    shown: ToolCall | None = None
+    """The tool call that was allowed, as it was then."""
+    seen: Mapping[str, bytes] | None = None
+    """The digests of the files that its call was last compared with."""
+
+    @property
+    def is_refused(self) -> bool:
+        return self.answer.done() and not self.answer.cancelled() and self.answer.result() is None
+
+
 class Session:
     """A conversation and the ways to act on it.
 
@@ -176,8 +199,9 @@ class Session:
         self.connection = connection
         self._explain = explain
         self._capabilities = capabilities or AgentCapabilities()
-        keys = count(1) if keys is None else keys
-        self._permissions = PermissionBroker(keys)
+        self._keys = count(1) if keys is None else keys
+        self._parked: dict[facts.RequestKey, _Parked] = {}
+        """The permission requests whose answer hasn't been sent."""
         self._first_note = WHY_ACTS_ITSELF if self._capabilities.acts_itself and not is_boxed else ""
         """What the agent's first question says about the agent itself."""
         self._sandbox = sandbox
@@ -188,9 +212,7 @@ class Session:
         self._turn_over = Event()
         self._failure: updates.TurnFailed | None = None
         """The error the agent reported for the end of the turn."""
-        self._unasked: set[facts.RequestKey] = set()
-        """Permission requests that were rejected without asking the user."""
-        self.questions = Elicitations(self.conversation, self.apply, keys, lambda: self.now())
+        self.questions = Elicitations(self.conversation, self.apply, self._keys, lambda: self.now())
         policy = policy or Policy()
         self._rules = _rules_of(policy, (cwd, *additional_directories))
         self.allowances = Allowances()
@@ -198,14 +220,6 @@ class Session:
         self.allowances.for_session |= dict.fromkeys(policy.unasked, True)
         self._compares = Grant.UNASKED in (policy.write, policy.terminals)
         """Whether it matters what the user allows the agent."""
-        self._asked_by_us: set[facts.RequestKey] = set()
-        self._canceled: frozenset[facts.RequestKey] = frozenset()
-        """The requests that were open when the user canceled the turn last."""
-        """The waiting questions that are acp-tui's own."""
-        self._shown: dict[facts.RequestKey, ToolCall] = {}
-        """The tool calls that were just allowed, as they were then."""
-        self._seen: dict[facts.RequestKey, Mapping[str, bytes]] = {}
-        """The digests of the files that the waiting calls were last compared with."""
         consent = Consent(self._ask_for_access, self.apply, self.allowances, agent)
         self.client_tools = ClientTools(
             cwd,
@@ -396,7 +410,8 @@ class Session:
             return
         self.connection.cancel(self.session_id)
         self.apply(updates.CancelRequested())
-        self._canceled = frozenset(self._permissions.waiting)
+        for parked in self._parked.values():
+            parked.is_canceled = True
         if not self.connection.withdraws_questions:
             self._cancel_questions()
 
@@ -436,33 +451,37 @@ class Session:
         """Pass on the user's choice. This is the only way an agent is ever allowed anything."""
         request = self.conversation.permissions.get(key)
         chosen = [option for option in request.answers if option.option_id == option_id] if request is not None else []
-        if request is None or not chosen:
+        parked = self._parked.get(key)
+        if request is None or parked is None or not chosen:
             return
         if self._compares and not chosen[0].is_rejection:
-            self._shown[key] = replace(self.conversation.tool_call(request.tool_call_id).call)
+            parked.shown = replace(self.conversation.tool_call(request.tool_call_id).call)
         self._answer(key, option_id)
-        if key in self._asked_by_us and option_id in FOR_SESSION:
+        if parked.is_ours and option_id in FOR_SESSION:
             self._answer_the_like(request, option_id)
 
     def _answer_the_like(self, answered: facts.PermissionRequest, option_id: str) -> None:
         """What the user decided for the session also answers the questions of its kind that wait already."""
         kind = self.conversation.tool_call(answered.tool_call_id).call.kind
+        ours = {key for key, parked in self._parked.items() if parked.is_ours}
         for key, request in tuple(self.conversation.permissions.items()):
-            is_like = request.options == answered.options and key in self._asked_by_us
+            is_like = request.options == answered.options and key in ours
             if is_like and self.conversation.tool_call(request.tool_call_id).call.kind == kind:
                 self._answer(key, option_id)
 
     def refuse_unasked(self, key: facts.RequestKey) -> bool:
         """Reject a request once because there's no one to ask. False if the request has no option for that."""
-        request = self.conversation.permissions.get(key)
-        if request is None or request.rejection_once is None:
+        request, parked = self.conversation.permissions.get(key), self._parked.get(key)
+        if request is None or parked is None or request.rejection_once is None:
             return False
-        self._unasked.add(key)
+        parked.is_unasked = True
         self._answer(key, request.rejection_once.option_id)
         return True
 
     def _answer(self, key: facts.RequestKey, option_id: str | None, rule: RefusalRule | None = None) -> None:
-        if self._permissions.answer(key, option_id):
+        parked = self._parked.get(key)
+        if parked is not None and not parked.answer.done():
+            parked.answer.set_result(option_id)
             self.apply(updates.PermissionAnswered(key, option_id, self.now(), rule.words if rule else None))
 
     def _cancel_questions(self) -> None:
@@ -470,7 +489,9 @@ class Session:
         self.questions.cancel_all()
 
     def _cancel_permissions(self) -> None:
-        cancelled = [key for key in self._permissions.waiting if self._permissions.answer(key, None)]
+        cancelled = [key for key, parked in self._parked.items() if not parked.answer.done()]
+        for key in cancelled:
+            self._parked[key].answer.set_result(None)
         # The oldest is on the screen. It goes last, so that no other question appears in its place.
         for key in reversed(cancelled):
             self.apply(updates.PermissionAnswered(key, None, self.now()))
@@ -508,7 +529,7 @@ class Session:
 
         Cancelled immediately if no one can be asked.
         """
-        key = self._permissions.park()
+        key = self._park()
         request = replace(asked.request, key=key)
         self._change(updates.PermissionAsked(request, asked.patch))
         if self._is_stopping or not request.options:
@@ -518,6 +539,11 @@ class Session:
             self._note(request, note)
             request = self.conversation.permissions[key]
         return self._decision(key, request)
+
+    def _park(self, *, is_ours: bool = False) -> facts.RequestKey:
+        key = facts.RequestKey(next(self._keys))
+        self._parked[key] = _Parked(get_running_loop().create_future(), is_ours)
+        return key
 
     async def _refuse_by_rule(self, request: facts.PermissionRequest) -> None:
         """Reject the request once if one of the user's rules refuses it. If there's no option for that, add a note."""
@@ -550,7 +576,7 @@ class Session:
                 compared = await self.client_tools.compare(call)
                 waiting.cancel_scope.cancel()
             if is_same():
-                self._seen[request.key] = compared.seen
+                self._parked[request.key].seen = compared.seen
                 self._note(request, *compared.doubts, instead_of=(STILL_COMPARING, *notes))
                 notes = compared.doubts
                 if {part.item: part for part in compared.parts} != call.places:
@@ -573,17 +599,17 @@ class Session:
         self, patch: ToolCallPatch, options: tuple[facts.PermissionOption, ...], why: str
     ) -> Awaitable[str | None]:
         """Ask like a permission request from the agent, but without checking the rules: the caller has done that."""
-        key = self._permissions.park()
+        key = self._park(is_ours=True)
         request = facts.PermissionRequest(key, patch.tool_call_id, options, note=why)
-        self._asked_by_us.add(key)
         self.apply(updates.PermissionAsked(request, patch))
         if self._is_stopping:
             self._answer(key, None)
         return self._access_decision(key)
 
     async def _access_decision(self, key: facts.RequestKey) -> str | None:
+        parked = self._parked[key]
         answer = await self._decision(key)
-        return UNATTENDED if key in self._unasked else answer
+        return UNATTENDED if parked.is_unasked else answer
 
     @property
     def _is_stopping(self) -> bool:
@@ -600,16 +626,17 @@ class Session:
         A rule takes precedence over any answer. An answer doesn't wait until the files of an agent's `request` are
         checked, because an agent that doesn't read its input can delay that.
         """
+        parked = self._parked[key]
         try:
             async with create_task_group() as looking:
                 if request is not None:
                     looking.start_soon(self._follow_files, request)
                     await self._refuse_by_rule(request)
-                answer = await self._permissions.wait(key)
+                answer = await parked.answer
                 looking.cancel_scope.cancel()
             # Before the agent knows the answer, so that it can't lead the paths elsewhere in between.
-            if request is not None and (allowed := self._shown.get(key)) is not None:
-                seen = self._seen.get(key)
+            if request is not None and (allowed := parked.shown) is not None:
+                seen = parked.seen
                 if seen is None:  # nobody waited for the comparison
                     seen = (await self.client_tools.compare(allowed)).seen
                 await self.allowances.note(allowed, self.client_tools.place_of, seen)
@@ -617,18 +644,15 @@ class Session:
         except get_cancelled_exc_class():
             # The agent withdraws requests that cancelling the turn answered while rules or files were being read
             # (R-CANC-3).
-            if not self._permissions.is_answered_with(key, None):
+            if not parked.is_refused:
                 raise
             return None
         finally:
-            self._permissions.forget(key)
-            self._shown.pop(key, None)
-            self._seen.pop(key, None)
-            self._asked_by_us.discard(key)
+            del self._parked[key]
             # The agent withdrew the request, so the question must not stay on the screen.
             if key in self.conversation.permissions:
                 is_by_agent = not self.connection.is_lost
-                is_withdrawn = is_by_agent and key not in self._canceled
+                is_withdrawn = is_by_agent and not parked.is_canceled
                 is_passed_on = is_by_agent and self.connection.offer.is_for_host
                 self.apply(
                     updates.PermissionAnswered(
