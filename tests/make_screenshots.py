@@ -10,10 +10,11 @@ import argparse
 import asyncio
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
@@ -32,7 +33,7 @@ from acp_tui.protocol.roles import ExitStatus
 from acp_tui.ui.kit.themes import LIGHT
 from acp_tui.ui.replay.demo_recording import DemoUser, record_demo, without_durations
 from acp_tui.ui.replay.player import Pace, Spot
-from acp_tui.ui.replay.render import View, picture_of, render, timeline_of_demo
+from acp_tui.ui.replay.render import View, open_studio, picture_of, render, timeline_of_demo
 from acp_tui.ui.replay.screen import ReplayApp
 from acp_tui.ui.replay.timeline import Timeline, open_playable
 from acp_tui.ui.tab.screen import SessionScreen
@@ -41,6 +42,7 @@ from acp_tui.ui.tab.tab import Tab
 from acp_tui.workbench.inspect.inspection import inspect_file
 from acp_tui.workbench.inspector.screen import InspectApp
 from support.folding import ask, call, chunk
+from support.moving_svg import MovingFrame, colors_of, moving_svg
 from support.screens import RecordedConnection, ScreenApp, new_session, rows, settled
 from support.waiting import TEST_LIMIT_S, until
 
@@ -53,6 +55,10 @@ LOW: Final = (100, 34)
 WIDE: Final = (112, 28)
 PROMPT: Final = "The tests of durations.py fail. Find out why and fix it."
 FILM_SIZE: Final = (80, 26)
+CUT_S: Final = 0.3
+"""Events within this time are one frame of the film, because it repeats each row that differs."""
+END_S: Final = 2.0
+"""How long the last frame stays."""
 ACTION_S: Final = 1.0
 FRAME_S: Final = 0.04
 DECISION_S: Final = 2.4
@@ -220,7 +226,23 @@ async def take_film() -> str:
         with open_playable(file) as recording:
             timeline = Timeline(recording, edit=without_durations)
             await anyio.to_thread.run_sync(timeline.read_on)
-            return (await render(timeline, View(size=FILM_SIZE, is_moving=True), ".svg")).decode()
+            async with open_studio(timeline, FILM_SIZE) as studio:
+                frames = []
+                for at_s, moment in _cuts(timeline.events.times):
+                    await studio.show(moment)
+                    frames.append(MovingFrame(at_s, tuple(studio.strips)))
+                return moving_svg(frames, FILM_SIZE, colors_of(studio.app), frames[-1].at_s + END_S)
+
+
+def _cuts(times: Sequence[float]) -> Iterator[tuple[float, int]]:
+    """Which moment to show at which time of the film. The last is the end."""
+    pace, film_s, cut_s = Pace(), 0.0, 0.0
+    for moment, (before_s, at_s) in enumerate(pairwise((times[0], *times))):
+        film_s += pace.wait_s(at_s - before_s)
+        if film_s - cut_s >= CUT_S:
+            yield cut_s, moment  # before this event
+            cut_s = film_s
+    yield cut_s, len(times)
 
 
 def make_timeless(file: Path, pause_s: float = 0.0) -> None:

@@ -275,26 +275,23 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
     ),
     CliCommand(
         "render",
-        "turn a recording into a picture, text, or animation",
+        "turn a recording into a picture or text",
         acp_tui.cli.replay.write_rendering,
         SOURCE,
         needs="a recording or demo:NAME, and a file to write: acp-tui render FILE -o FILE.svg",
         options=(
             Option(("--output", "-o"), "write a .svg or .txt file", _FILE, is_required=True),
-            Option(("--animate",), "make an .svg that plays the recording"),
-            Option(("--at",), "which moment, or where an animation ends (default: the end)", Value("MOMENT")),
+            Option(("--at",), "which moment (default: the end)", Value("MOMENT")),
             Option(("--at-text",), "the moment this text first appeared", Value("TEXT")),
             Option(
                 ("--size",), "columns and rows of the screen (default: 120x40)", Value("CxR", ValueKind.SIZE), (120, 40)
             ),
             Option(("--theme",), "acp-dark, acp-light, ... (default: acp-dark)", Value("THEME"), ""),
             Option(("--prompt",), "what the demo's user asks for", Value("TEXT")),
-            Option(("--speed",), "times as fast, for an animation (default: 1)", Value("X", ValueKind.NUMBER), 1.0),
-            _MAX_WAIT,
         ),
         examples=(
             "acp-tui render run.jsonl --at 1:05 -o moment.svg",
-            "acp-tui render demo:coding -o demo.svg --animate",
+            "acp-tui render demo:coding -o demo.svg",
         ),
         notes=SOURCE_NOTE + _MOMENTS,
         group=LOOK_BACK,

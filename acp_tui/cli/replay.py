@@ -126,26 +126,11 @@ def _session_id(source: RecordedSession | Path | str) -> SessionId | None:
     return source.session_id if isinstance(source, RecordedSession) else None
 
 
-PLAYED_SPEED: Final = 4.0
-"""How many times as fast a scenario plays for a film, so that the machine's own delays hardly show."""
-FILM_HESITATES_S: Final = 0.5
-"""Long enough, in the film, to read the question."""
-
-
 def write_rendering(args: Args) -> int:
     if args.at is not None and args.at_text is not None:
         raise UsageError("--at and --at-text both name a moment; use one")
-    if args.speed == 0:
-        raise UsageError("--speed 0 can't make an animation; for a still picture, leave out --speed")
-    if args.animate and args.output.suffix.lower() != ".svg":
-        raise UsageError("--animate makes an .svg: acp-tui render SOURCE -o FILE.svg --animate")
-    view = View(
-        at=spot_of(args.at) if args.at_text is None else Spot(text=args.at_text),
-        size=args.size,
-        theme=args.theme or DARK.name,
-        pace=Pace(args.speed, args.max_wait),
-        is_moving=args.animate,
-    )
+    at = spot_of(args.at) if args.at_text is None else Spot(text=args.at_text)
+    view = View(at, args.size, args.theme or DARK.name)
     prompts = () if args.prompt is None else (args.prompt,)
     return run_render(session_named(args.word), args.output, view, DemoUser(prompts))
 
@@ -175,12 +160,8 @@ async def _rendered(source: RecordedSession | Path | str, suffix: str, view: Vie
         raise CannotRender(f"{source} isn't a recording", hint=f"to play a scenario: acp-tui render demo:{source}")
     if not isinstance(source, str):
         opened = timeline_of(*files_of(source), wanted=_session_id(source))
-    elif view.is_moving:
-        say(f"the scripted agent plays {source} …")
-        user = replace(user, hesitates_s=FILM_HESITATES_S)
-        opened = timeline_of_demo(source, user, view.size, speed=PLAYED_SPEED)
-    else:  # a still has no time
-        opened = timeline_of_demo(source, user, view.size, speed=0)
+    else:
+        opened = timeline_of_demo(source, user, view.size)
     async with opened as timeline:
         if view.at is not None and _is_beyond(timeline, view.at):
             say(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import re
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -66,10 +65,6 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], tuple[Any, ...]]:
             ("coding", OUT, View(at=Spot(is_question=True)), USER),
         ),
         (
-            "render run.jsonl -o a.svg --animate --speed 2 --max-wait 1",
-            (FILE, Path("a.svg"), View(pace=Pace(2, 1), is_moving=True), USER),
-        ),
-        (
             "render run.jsonl -o a.svg --at-text done --size 80x24 --theme acp-light",
             (FILE, OUT, View(Spot(text="done"), (80, 24), "acp-light"), USER),
         ),
@@ -94,8 +89,6 @@ def test_each_way_to_call_them(line: str, values: tuple[Any, ...], runs: Callabl
         ("replay run.jsonl --speed fast", "fast isn't a number"),
         ("render run.jsonl", "and a file to write"),
         ("render run.jsonl -o a.svg --size big", "big isn't a size"),
-        ("render run.jsonl -o a.svg --animate --speed 0", "can't make an animation"),
-        ("render run.jsonl -o a.txt --animate", "--animate makes an .svg"),
         ("render run.jsonl -o a.svg --at 3 --at-text done", "both name a moment"),
     ],
 )
@@ -175,22 +168,6 @@ def test_a_scenario_is_recorded_as_it_would_have_happened_and_nothing_is_left(
         assert any(answer.decision is not None for answer in timeline.answers.values())
         assert all(answer.after_s > 0.1 for answer in timeline.answers.values())
     assert not file.parent.exists()
-
-
-def test_a_film_of_a_scenario_takes_its_time_and_shows_its_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(demo_recording, "answer", lambda session, key, option: session.answer_permission(key, option))
-    still, film = tmp_path / "a.txt", tmp_path / "a.svg"
-    assert main(["render", "demo:permissions", "-o", str(still), "--size", "80x24"]) == 0
-    assert main(["render", "demo:permissions", "-o", str(film), "--size", "80x24", "--animate"]) == 0
-    played = film.read_text().replace("\N{NO-BREAK SPACE}", " ")
-    (length,) = set(re.findall(r"animation:k\d+ ([\d.]+)s", played))
-    assert float(length) > 4.0
-    # The question, which waits for an answer, is a frame of its own, and so is the end.
-    assert "Tab to answer" in played and "Tab to answer" not in still.read_text()
-    assert "Overwritten" in played and "Overwritten" in still.read_text()
-    assert "the scripted agent plays permissions" in capsys.readouterr().err
 
 
 def test_what_a_file_name_says_cannot_write_over_the_terminal(

@@ -5,20 +5,17 @@ The studio shows the session's screen, headless, at that moment. Nothing in it c
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Final
 
 import anyio
 from anyio import to_thread
-from rich.terminal_theme import TerminalTheme
 from textual import events, on
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
-from textual.color import Color
 from textual.containers import Vertical
 from textual.pilot import Pilot
 from textual.screen import Screen
@@ -34,16 +31,9 @@ from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.kit.themes import DARK
 from acp_tui.ui.prompt import PromptFrame
 from acp_tui.ui.replay.demo_recording import DemoUser, record_demo, timeless, without_durations
-from acp_tui.ui.replay.formats import (
-    CannotRender,
-    MovingFrame,
-    WindowColors,
-    moving_svg,
-    text_of,
-    tidy_svg,
-)
+from acp_tui.ui.replay.formats import CannotRender, WindowColors, text_of, tidy_svg
 from acp_tui.ui.replay.panel import RecordedPanel
-from acp_tui.ui.replay.player import Pace, Player, Spot, moment_of
+from acp_tui.ui.replay.player import Player, Spot, moment_of
 from acp_tui.ui.replay.timeline import Timeline, open_playable
 from acp_tui.ui.session.sidebar import SIDEBAR_FROM_COLUMNS, Sidebar, SidebarSection, SidebarState
 from acp_tui.ui.session.status import facts_of, state_of
@@ -146,7 +136,7 @@ class _PictureApp(BaseApp):
     """An app that looks the same everywhere."""
 
     def __init__(self, timeline: Timeline, theme: str) -> None:
-        # A link would name this machine, and in a film has a random ID.
+        # A link would name this machine.
         settings = Settings(appearance=Appearance(theme, images="blocks", reduced_motion=True, links=False))
         self._timeline = timeline
         super().__init__(settings, environ={})  # ignore NO_COLOR of this terminal
@@ -163,6 +153,7 @@ class Studio:
 
     def __init__(self, pilot: Pilot[Any], timeline: Timeline) -> None:
         self.player = Player(timeline)
+        self.app: App[Any] = pilot.app
         self._pilot = pilot
 
     async def show(self, moment: int) -> None:
@@ -190,24 +181,15 @@ class Studio:
 
     @property
     def strips(self) -> list[Strip]:
-        return painted_rows(self._pilot.app.screen)
+        return painted_rows(self.app.screen)
 
     @property
     def svg(self) -> str:
-        return picture_of(self._pilot.app)
-
-    @property
-    def colors(self) -> TerminalTheme:
-        """The color values of the theme, with the screen's background."""
-        app = self._pilot.app
-        background = Color.parse(app.theme_variables["background"]).rgb
-        foreground = Color.parse(app.theme_variables["foreground"]).rgb
-        ansi = app.ansi_theme.ansi_colors
-        return TerminalTheme(background, foreground, [ansi[number] for number in range(16)])
+        return picture_of(self.app)
 
     @property
     def _screen(self) -> PictureScreen:
-        screen = self._pilot.app.screen_stack[0]
+        screen = self.app.screen_stack[0]
         assert isinstance(screen, PictureScreen)
         return screen
 
@@ -256,34 +238,6 @@ async def open_studio(timeline: Timeline, size: tuple[int, int], theme: str = DA
         yield Studio(pilot, timeline)
 
 
-FRAME_S: Final = 0.3
-"""Events within this time are one frame, because the picture repeats each row that differs."""
-END_S: Final = 2.0
-"""How long the last frame stays."""
-
-
-async def moving_svg_of(studio: Studio, size: tuple[int, int], until: int, pace: Pace) -> str:
-    """The recording up to this moment, as an animated SVG."""
-    frames = []
-    for at_s, moment in _cuts(studio, until, pace):
-        await studio.show(moment)
-        frames.append(MovingFrame(at_s, tuple(studio.strips)))
-    return moving_svg(frames, size, studio.colors, frames[-1].at_s + END_S)
-
-
-def _cuts(studio: Studio, until: int, pace: Pace) -> Iterator[tuple[float, int]]:
-    """Which moment to show at which time of the film. The last is `until`."""
-    times = studio.player.timeline.events.times[:until]
-    film_s, cut_s, recorded_s = 0.0, 0.0, times[0] if times else 0.0
-    for moment, at_s in enumerate(times):
-        film_s += pace.wait_s(at_s - recorded_s)
-        recorded_s = at_s
-        if film_s - cut_s >= FRAME_S:
-            yield cut_s, moment  # before this event
-            cut_s = film_s
-    yield cut_s, len(times)
-
-
 SUFFIXES: Final = (".svg", ".txt")
 
 
@@ -296,10 +250,6 @@ class View:
     size: tuple[int, int] = (120, 40)
     """Columns and rows."""
     theme: str = DARK.name
-    pace: Pace = field(default_factory=Pace)
-    """For a film."""
-    is_moving: bool = False
-    """Whether an SVG is animated."""
     keys: tuple[str, ...] = ()
     """Pressed before the picture is taken."""
 
@@ -324,13 +274,11 @@ async def timeline_of(
 
 
 @asynccontextmanager
-async def timeline_of_demo(
-    name: str, user: DemoUser, size: tuple[int, int], *, speed: float = 0
-) -> AsyncIterator[Timeline]:
-    """Record what the demo agent plays; with a speed, at its own pace (see `record_demo`). Raises CannotRender."""
+async def timeline_of_demo(name: str, user: DemoUser, size: tuple[int, int]) -> AsyncIterator[Timeline]:
+    """Record what the demo agent plays. Raises CannotRender."""
     with TemporaryDirectory() as folder:
         file = Path(folder, "demo.jsonl")
-        await record_demo(name, user, file, screen=size, speed=speed)
+        await record_demo(name, user, file, screen=size)
         async with timeline_of(file, edit=without_durations) as timeline:
             yield timeline
 
@@ -342,8 +290,6 @@ async def render(timeline: Timeline, view: View, suffix: str) -> bytes:
         raise CannotRender(f"in this recording {view.at.shown}")
     assert moment is not None
     async with open_studio(timeline, view.size, view.theme) as studio:
-        if view.is_moving:
-            return (await moving_svg_of(studio, view.size, moment, view.pace)).encode()
         await studio.show(moment)
         if view.keys:
             await studio.press(*view.keys)

@@ -1,9 +1,8 @@
-"""Renderings of a recording: pictures, text, pages, and animations are the same on every machine."""
+"""Renderings of a recording: pictures and text are the same on every machine."""
 
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +16,7 @@ from acp_tui.client.transcript.lines import open_recording
 from acp_tui.ui.kit.themes import DARK, LIGHT
 from acp_tui.ui.replay.demo_recording import timeless
 from acp_tui.ui.replay.formats import CannotRender
-from acp_tui.ui.replay.player import Pace, Spot
+from acp_tui.ui.replay.player import Spot
 from acp_tui.ui.replay.render import View, render, suffix_of
 from acp_tui.ui.replay.timeline import Timeline
 from support.timelines import begun, prompted, said, timeline_of, two_turns
@@ -129,12 +128,6 @@ async def test_themes_look_different_and_say_the_same(timeline: Timeline) -> Non
     assert dark != light
     with pytest.raises(CannotRender, match="no theme 'neon'"):
         await rendered(timeline, ".svg", View(theme="neon"))
-
-
-async def test_a_film_takes_its_time_and_no_pause_is_longer_than_was_wished(timeline: Timeline) -> None:
-    film = await rendered(timeline, ".svg", View(size=SMALL, pace=Pace(max_wait_s=3.0), is_moving=True))
-    (length,) = set(re.findall(r"animation:k\d+ ([\d.]+)s", film))
-    assert 3.0 < float(length) < timeline.length_s / 3
 
 
 async def test_a_moment_that_never_comes_is_said(timeline: Timeline) -> None:
