@@ -103,7 +103,7 @@ class Form:
     description: str | None = None
     tool_call_id: ToolCallId | None = None
     meta: Meta | None = None
-    schema: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    raw: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
     """The form as the agent wrote it, for clients of a host."""
 
 

@@ -39,7 +39,6 @@ STARTS_A_PROGRAM: Final = re.compile(
 )
 STARTERS: Final = {
     "cli/doctor.py": "tmux, about its options",
-    "cli/host.py": "itself, in the background",
     "cli/leaving.py": "itself, to show a session that it has left",
     "client/hosting/finding.py": "itself, to host a session again",
     "client/agents/channel.py": "the command that prints a token, from agents.toml",

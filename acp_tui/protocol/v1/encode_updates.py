@@ -385,7 +385,7 @@ def elicitation_request(session_id: facts.SessionId | None, asked: elicitation.E
     match asked:
         case elicitation.UrlVisit(url=url, elicitation_id=elicitation_id):
             return {**told, "mode": "url", "url": url, "elicitationId": elicitation_id}
-        case elicitation.Form(schema=schema):
+        case elicitation.Form(raw=schema):
             return {**told, "mode": "form", "requestedSchema": dict(schema)}
         case _:
             assert_never(asked)
