@@ -60,12 +60,15 @@ class ShownRequest:
     """The session's folder. Paths inside it are shown relative to it."""
     waiting: int = 1
     """How many requests are waiting, including this one."""
+    number: int = 1
+    """Which one of them it is, from the oldest on."""
     terminals: Mapping[tool_calls.TerminalId, TerminalState] = field(default_factory=dict)
 
     @property
     def state(self) -> tuple[object, ...]:
         """Equal as long as the same should be shown."""
-        return self.waiting, self.call.shown_content, *shown_state(self.request, self.call, self.terminals)
+        place = self.number, self.waiting
+        return place, self.call.shown_content, *shown_state(self.request, self.call, self.terminals)
 
     @property
     def title(self) -> str:

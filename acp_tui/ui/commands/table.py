@@ -326,8 +326,8 @@ COMMANDS: Final = (
     # Where there is more than fits: these come last, since a key's own meaning in a place goes first
     own("reading", "next_change", "j", "go_to_change(1)", "Next change"),
     own("reading", "previous_change", "k", "go_to_change(-1)", "Previous change"),
-    own("reading", "next_file", "right_square_bracket", "go_to_file(1)", "Next file"),
-    own("reading", "previous_file", "left_square_bracket", "go_to_file(-1)", "Previous file"),
+    own("reading", "next_file", "right_square_bracket", "go_to_file(1)", "Next file", "then the next request"),
+    own("reading", "previous_file", "left_square_bracket", "go_to_file(-1)", "Previous file", "then another request"),
     own("reading", "diff_columns", "s", "toggle_columns", "One column or two"),
     own("reading", "diff_context", "c", "toggle_context", "The whole file, or the changes"),
     own("reading", "comment", "m", "comment", "Comment on lines of a diff", "first it selects a line"),

@@ -70,7 +70,7 @@ class FullRequest(AnswerableRequest):
     def __init__(self, card: AnswerableRequest) -> None:
         super().__init__(WholeScreen, card._user, card.clock, card._drawing)
         self._subject: CommentView = CommentView(self._user.comments, id="subject")
-        self._card = card
+        self.source = self._card = card
         self.guard.typed = card.guard.take_typed()
 
     def _begin(self) -> None:
@@ -89,13 +89,13 @@ class FullRequest(AnswerableRequest):
             other = "one column" if self._place.layout_of_diffs == "columns" else "side by side"
             context = "changes only" if self._place.shows_whole_file else "whole file"
             changes = [
-                *["{previous_file} {next_file}: files"] * bool(self._whole.files),
                 "{next_change} {previous_change}: changes",
                 f"{{diff_columns}}: {other}",
                 f"{{diff_context}}: {context}",
                 *self._subject.keys,
             ]
         more, raw, back = ["{page_down}: more"] if is_cut else [], "{raw}: raw", "{leave_review}: back"
+        changes = [*self._ways_on(is_cut=bool(changes)), *changes]
         keys = [reject, back, *changes, raw] if is_brief else [*changes, reject, raw, back]
         return [key for key in map(hint, (*more, *keys)) if key]
 
@@ -212,8 +212,9 @@ class RequestScreen(ModalScreen[None]):
         self.set_focus(self._request)
 
     def show_request(self, asked: ShownRequest | None) -> None:
-        """Show the request as it is now. Closes if it isn't the one that was opened."""
-        if asked is None or asked.request.key != self.asked.request.key:
+        """Show the request as it is now. Closes if it isn't the one that was opened, or that the user turned to."""
+        is_same = asked is not None and asked.request.key == self.asked.request.key
+        if asked is None or not (is_same or self._request.has_turned_to(asked)):
             self.close()
             return
         self.asked = asked

@@ -97,7 +97,6 @@ class Docked(Place):
 
 
 MORE: Final = "{page_down}: more"
-FILES: Final = "{previous_file} {next_file}: files"
 BRIEF_CELLS: Final = 60
 """Below this width, the keys have short descriptions."""
 LONG_KEYS: Final = (
@@ -148,8 +147,7 @@ class PermissionCard(AnswerableRequest):
         is_brief = self.content_size.width < BRIEF_CELLS
         full, reject, raw, back = map(hint, BRIEF_KEYS if is_brief else LONG_KEYS)
         more = [hint(MORE)] if is_cut else []
-        if is_cut and self._whole.files:
-            more.append(hint(FILES))
+        more += map(hint, self._ways_on(is_cut=is_cut))
         if len(self.options) > MAX_NUMBER:
             more.append("↑↓ Enter: answer")
         return [each for each in (*more, full, reject if self.can_reject else CANCEL_TO_REFUSE, raw, back) if each]

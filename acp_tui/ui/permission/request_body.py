@@ -16,7 +16,7 @@ from textual.strip import Strip
 
 from acp_tui.client.line_comparison import CONTEXT_LINES
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.facts import PermissionOption, PermissionRequest
+from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey
 from acp_tui.conversation.request_outline import ShownRequest
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.kit.answer_guard import AnswerGuard
@@ -155,6 +155,12 @@ class RequestBody(Vertical):
         self.asked: ShownRequest | None = None
         self.mirror: RequestBody | None = None
         """Shows the same request on another screen."""
+        self.source: RequestBody | None = None
+        """Whose request this shows; None if it has requests of its own."""
+        self.turned_to: RequestKey | None = None
+        """The request that the user wants to see, while it waits, in place of the oldest one."""
+        self._waiting: tuple[Sequence[PermissionRequest], Conversation, str] | None = None
+        """What `show` was called with last."""
         self._state: tuple[object, ...] = ()
         """The state of what is shown, so that other updates from the agent redraw nothing."""
         self._whole = DrawnSubject()
@@ -183,12 +189,30 @@ class RequestBody(Vertical):
         yield from (self._title, self._subject, self._options, self._keys)
 
     def show(self, requests: Sequence[PermissionRequest], conversation: Conversation, cwd: str) -> None:
-        """Show the first of these requests of a conversation; without a request, hide. `cwd` is the session's."""
+        """Show the first of these requests of a conversation, or the one that the user has turned to; hide without one.
+
+        `cwd` is the session's.
+        """
+        self._waiting = (requests, conversation, cwd)
         asked = None
         if requests:
-            call = conversation.tool_call(requests[0].tool_call_id).call
-            asked = ShownRequest(requests[0], call, cwd, len(requests), conversation.terminals)
+            at = next((at for at, each in enumerate(requests) if each.key == self.turned_to), 0)
+            call = conversation.tool_call(requests[at].tool_call_id).call
+            asked = ShownRequest(requests[at], call, cwd, len(requests), at + 1, conversation.terminals)
         self.put_up(asked)
+
+    def turn(self, step: int) -> None:
+        """Show the next of the requests that wait for 1, the one before for -1. After the last comes the first."""
+        if self.source is not None:
+            self.source.turn(step)
+        elif self._waiting is not None and self.asked is not None:
+            requests = self._waiting[0]
+            self.turned_to = requests[(self.asked.number - 1 + step) % len(requests)].key
+            self.show(*self._waiting)
+
+    def has_turned_to(self, asked: ShownRequest) -> bool:
+        """Whether the user has turned to this request."""
+        return asked.request.key == self.turned_to if self.source is None else self.source.has_turned_to(asked)
 
     def put_up(self, asked: ShownRequest | None) -> None:
         """Show this request; None to hide."""
@@ -480,13 +504,15 @@ class RequestBody(Vertical):
         return f"You haven't seen all of it: read on (PgDn), or {again} to allow it anyway"
 
     def action_go_to_file(self, step: int) -> None:
-        """Go to the next file for 1, to the one before for -1. If there isn't one, say so."""
+        """Go to the next file for 1, to the one before for -1; from there to another request. Without one, say so."""
         at = self._at_row
         if step > 0:
             rows = [] if at >= self._subject.max_scroll_y else [file.row for file in self._files_at(at)[1:2]]
         else:
             rows = [file.row for file in self._drawn.files if file.row < at][-1:]
-        if self._drawn.files:
+        if not rows and self.asked is not None and self.asked.waiting > 1:
+            self.turn(step)
+        elif self._drawn.files:
             self.warn("" if rows else f"This is the {'last' if step > 0 else 'first'} file")
         for row in rows:
             self._go_to(row)

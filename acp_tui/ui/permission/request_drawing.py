@@ -319,7 +319,7 @@ ROOMY_CELLS: Final = 50
 
 def title_lines(asked: request_outline.ShownRequest, palette: Palette, width: int, *, file: str = "") -> list[Strip]:
     """The subject, the number of waiting requests, and first the file if the title doesn't name it."""
-    queue = f"1 of {asked.waiting}  " if asked.waiting > 1 else ""
+    queue = f"{asked.number} of {asked.waiting}  " if asked.waiting > 1 else ""
     title = asked.title
     spans = [
         ("Permission  ", palette.warning + Style(bold=True)),

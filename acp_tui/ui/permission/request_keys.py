@@ -79,6 +79,12 @@ class AnswerableRequest(RequestBody, can_focus=True):
             return 0
         return self._chosen
 
+    def _ways_on(self, *, is_cut: bool) -> Sequence[str]:
+        """The keys that lead to other files and requests. `is_cut` is True if there is more than fits."""
+        others = ["files"] * (is_cut and bool(self._whole.files))
+        others += ["other requests"] * (self.asked is not None and self.asked.waiting > 1)
+        return [f"{{previous_file}} {{next_file}}: {', '.join(others)}"] if others else []
+
     @property
     def can_reject(self) -> bool:
         """Whether the agent offers an option to reject. Without one, the user can only cancel the turn."""
@@ -89,6 +95,12 @@ class AnswerableRequest(RequestBody, can_focus=True):
         return self.asked.request.rejection if self.asked is not None else None
 
     # What the user does
+
+    def turn(self, step: int) -> None:
+        """Show another request, for the same user."""
+        was_unasked = self.guard.is_unasked
+        super().turn(step)
+        self.guard.is_unasked = was_unasked
 
     def action_choose(self, step: int) -> None:
         """Move the choice, from the last option to the first. Nothing is chosen where the keyboard came by itself."""

@@ -125,7 +125,6 @@ class SessionPanel(Vertical):
         self.card = self._new_card()
         """The permission card. It is visible while a request waits."""
         self._is_empty = True
-        self._shown_request: PermissionRequest | None = None
         self._is_form_shown = False
         self._at_work: set[TerminalId] = set()
         """The commands that haven't ended, as far as was told."""
@@ -326,10 +325,14 @@ class SessionPanel(Vertical):
 
     def _is_about_shown_request(self, change: Change) -> bool:
         """Whether the card must show another request, or its call has changed. The number of others can wait."""
-        request = next(iter(self._requests_in_turn), None)
-        if request is None or request is not self._shown_request:
-            return request is not self._shown_request
-        return self.conversation.tool_call_entries[request.tool_call_id] in change.entries
+        shown, requests = self._shown_request, self._requests_in_turn
+        if shown is None or not any(each is shown for each in requests):
+            return shown is not None or bool(requests)
+        return self.conversation.tool_call_entries[shown.tool_call_id] in change.entries
+
+    @property
+    def _shown_request(self) -> PermissionRequest | None:
+        return self.card.asked.request if self.card.asked is not None else None
 
     @property
     def _requests_in_turn(self) -> tuple[PermissionRequest, ...]:
@@ -389,7 +392,6 @@ class SessionPanel(Vertical):
 
     def _show_requests(self) -> None:
         requests = self._requests_in_turn
-        self._shown_request = requests[0] if requests else None
         self._fit_card()
         was_shown = self.card.display
         self.card.show(requests, self.conversation, self._cwd)

@@ -458,7 +458,7 @@ class SessionsDialog(Dialog[Act | None]):
         self._card.put_up(None)
         self._asking = panel
         if panel is not None:
-            panel.card.mirror = self._card
+            panel.card.mirror, self._card.source = self._card, panel.card
             self._card.put_up(panel.card.asked)
 
     def action_answer(self) -> None:

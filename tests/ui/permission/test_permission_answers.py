@@ -512,3 +512,55 @@ async def test_while_something_else_was_just_asked_the_card_takes_no_answer() ->
         page.clock.now_s += QUIT_AGAIN_S
         await page.press("y")
         assert page.decisions == {"call": ALLOW.option_id}
+
+
+# Several requests wait
+
+
+async def test_the_requests_that_wait_can_be_seen_and_answered_out_of_turn() -> None:
+    async with open_page() as page:
+        for call in ("first", "second", "third"):
+            await page.ask(call, title=f"Edit the {call}")
+        await page.enter_card()
+        assert "1 of 3  Edit the first" in page.text
+        assert "[ ]: other requests" in page.text
+        await page.press("right_square_bracket")
+        assert "2 of 3  Edit the second" in page.text
+        await page.press("y")
+        assert page.decisions == {}, "It was shown just now"
+        page.clock.now_s += REPEAT_S
+        await page.press("y")
+        assert page.decisions == {"second": ALLOW.option_id}
+        assert "1 of 2  Edit the first" in page.text
+        await page.press("left_square_bracket")
+        assert "2 of 2  Edit the third" in page.text
+        await page.press("left_square_bracket")
+        assert "1 of 2  Edit the first" in page.text
+
+
+async def test_a_request_that_the_user_has_turned_to_stays_until_it_is_gone() -> None:
+    async with open_page() as page:
+        for call in ("first", "second"):
+            await page.ask(call, title=f"Edit the {call}")
+        await page.enter_card()
+        await page.press("right_square_bracket")
+        await page.ask("third", title="Edit the third")
+        assert "2 of 3  Edit the second" in page.text
+        page.clock.now_s += REPEAT_S
+        await page.press("n")
+        assert "1 of 2  Edit the first" in page.text
+
+
+async def test_the_full_screen_leads_to_the_other_requests_too() -> None:
+    async with open_page() as page:
+        for call in ("first", "second"):
+            await page.ask(call, title=f"Edit the {call}")
+        await page.enter_card()
+        await page.press("f", "right_square_bracket")
+        assert "2 of 2  Edit the second" in page.text
+        assert "[ ]: other requests" in page.text
+        page.clock.now_s += REPEAT_S
+        await page.press("n")
+        assert page.decisions == {"second": REJECT.option_id}
+        assert page.card.has_focus
+        assert "Edit the first" in page.text

@@ -25,7 +25,7 @@ async def asking(open_desk: OpenDesk, *script: str) -> AsyncIterator[Desk]:
         await desk.until(lambda: "1 ▲" in desk.text)
         await desk.has_session()
         await desk.press("f3")
-        await desk.shows("Needs you 1 ▲ Tidy up", "Permission Delete everything", "Tab to answer")
+        await desk.shows("Needs you 1 ▲ Tidy up", "Delete everything", "Tab to answer")
         desk.clock.pass_guard()
         yield desk
 
@@ -180,3 +180,15 @@ async def test_a_form_is_answered_in_its_tab(open_desk: OpenDesk) -> None:
         await desk.press("enter")
         await desk.until(lambda: not is_open(desk))
         await desk.shows("Which name?")
+
+
+async def test_the_other_requests_of_a_tab_can_be_answered_out_of_turn(open_desk: OpenDesk) -> None:
+    async with asking(open_desk, ONE, ONE) as desk:
+        await desk.shows("1 of 2 Delete everything")
+        await desk.enter_card()
+        await desk.press("right_square_bracket")
+        await desk.shows("2 of 2 Delete everything", "[ ]: other requests")
+        desk.clock.pass_guard()
+        await desk.press("n")
+        await desk.shows("Permission Delete everything")
+        assert [answer["outcome"]["optionId"] for answer in desk.answers()] == ["reject_once"]
