@@ -147,10 +147,11 @@ class AcpTuiApp(BaseApp):
             self.stylesheet.read_all(OTHER_STYLESHEETS)
             self.stylesheet.parse()
 
-    async def action_quit(self) -> None:
+    async def action_quit(self, command: str = "quit") -> None:
         """Quit. If an agent works or waits for the user, or a prompt waits for its time, a second request confirms it.
 
-        If a host keeps a session, the user chooses whether it goes on.
+        `command` is the one whose key was pressed, and is to be pressed again. If a host keeps a session, the user
+        chooses whether it goes on.
         """
         at_work = [
             tab for tab in self.tabs if tab.state in (TabState.WORKING, TabState.NEEDS_YOU) and not tab.link.is_hosted
@@ -171,7 +172,7 @@ class AcpTuiApp(BaseApp):
             what = ", and ".join(filter(None, [works * bool(at_work), waiting]))
             anyway = ", and it comes back as a draft" if waiting and not at_work else " anyway"
             hint = "; {detach} leaves it running" if at_work and self.can_leave else ""
-            self.notify(self.keymap.hint(f"{what}; {{quit}} again quits{anyway}{hint}"), severity="warning")
+            self.notify(self.keymap.hint(f"{what}; {{{command}}} again quits{anyway}{hint}"), severity="warning")
         else:
             self.exit()
 
@@ -324,15 +325,19 @@ class AcpTuiApp(BaseApp):
     async def choose_agent(self) -> None:
         """Start an agent in a new tab, in the folder of the tab in front. Without a tab, canceling quits."""
         front = self.tabs.front
-        choice = await self._dialogs.choose_agent(worktrees=front is not None)
-        command = choice.command if choice is not None else None
-        if choice is not None and choice.is_in_worktree and front is not None:
+        choice = await self._dialogs.choose_agent()
+        if choice is None:
+            if front is None:
+                self.exit()
+        elif choice.is_in_worktree and front is not None:
             await front.begin_in_worktree(choice.command)
-        elif command is not None:
-            cwd = command.cwd or (front.cwd if front is not None else self._cwd)
-            await self.open_tab(self.link_to(command, cwd), cwd)
-        elif front is None:
-            self.exit()
+        else:
+            cwd = choice.command.cwd or (front.cwd if front is not None else self._cwd)
+            worktree = await self._dialogs.add_worktree(self._cwd) if choice.is_in_worktree else cwd
+            if worktree is None:
+                self.choose_agent()
+            else:
+                await self.open_tab(self.link_to(choice.command, worktree), worktree)
 
     @work
     async def inspect(self) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from pathlib import Path
 
 from anyio import to_thread
 
@@ -27,7 +28,9 @@ from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.client.settings.settings import RecordingSettings
 from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.client.transcript.recording_plan import recording_store
+from acp_tui.client.worktrees import WorktreeFailed, add_worktree
 from acp_tui.conversation.facts import SessionId
+from acp_tui.conversation.visible import make_visible
 from acp_tui.ui.app.agent_start import ready_to_start
 from acp_tui.ui.app.settings.follower import LiveSettings
 from acp_tui.ui.app.settings.screen import ChooseTheme, SettingsScreen
@@ -62,9 +65,18 @@ class Dialogs:
         ]
         return await self._app.push_screen_wait(Picker(f"Quit? {waiting}" if waiting else "Quit", rows, search=False))
 
-    async def choose_agent(self, *, worktrees: bool) -> AgentChoice | None:
-        """Let the user choose an agent to start, with `worktrees` also in a new worktree; None if they cancel."""
-        return await choose_agent(self._app, worktrees=worktrees)
+    async def choose_agent(self) -> AgentChoice | None:
+        """Let the user choose an agent to start, here or in a new worktree; None if they cancel."""
+        return await choose_agent(self._app)
+
+    async def add_worktree(self, cwd: Path) -> Path | None:
+        """Add a git worktree for the first tab; None if that fails, which the user is told."""
+        try:
+            return Path((await add_worktree(cwd, "")).folder)
+        except WorktreeFailed as error:
+            told = ". ".join(filter(None, (str(error), error.hint)))
+            self._app.notify(make_visible(told), severity="error", markup=False)
+            return None
 
     async def hosted_again(self, session_id: SessionId, recordings: RecordingSettings) -> AgentCommand:
         """Start a host that continues a recorded session, and return it as an agent.

@@ -274,6 +274,7 @@ COMMANDS: Final = (
     own("dialog", "dialog_close", "escape,ctrl+c", "close", "Close it, or go back"),
     own("page", "page_close", "q", "close", "Close it"),
     own("list", "list_choose", "enter", "choose", "Choose"),
+    own("list", "dialog_close", "escape,ctrl+c", "clear_search", "Clear the search, or close it"),
     own("ask", "ask_yes", "", "answer(True)", "Yes", fixed_characters="y"),
     own("ask", "ask_no", "", "answer(False)", "No", fixed_characters="n"),
     own("ask", "confirm", "enter", "press_button", "Answer with what is chosen"),

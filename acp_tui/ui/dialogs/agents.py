@@ -72,6 +72,11 @@ class AgentList(FilteredList):
         self._list.are_numbered = not self.is_narrowed  # in a search, digits are part of it
         super()._show(rows, cursor)
 
+    def why_not(self, row: PickerRow[ListedAgent]) -> str:
+        agent = row.value
+        remedy = f". To install it: {agent.remedy}" if agent.remedy else ""
+        return f"{_name(agent)} can't run here: {agent.obstacle}{remedy}" if row.is_disabled_reason else ""
+
     def choose(self, index: int) -> None:
         """Choose this row, as if the user had moved to it and pressed Enter."""
         if index < len(self._list.rows):
@@ -178,14 +183,14 @@ class AgentChoice(NamedTuple):
 START: Final = "Start an agent"
 
 
-async def choose_agent(app: App[Any], title: str = START, *, worktrees: bool = False) -> AgentChoice | None:
+async def choose_agent(app: App[Any], title: str = START) -> AgentChoice | None:
     """Let the user choose an agent, and agree to what it runs or installs if necessary; None if they don't.
 
-    Await it in a worker. The command is ready to start. With `worktrees`, the user can ask for a worktree.
+    Await it in a worker. The command is ready to start.
     """
     is_in_worktree = False
     while True:
-        screen = AgentsScreen(title=title, worktrees=worktrees, is_in_worktree=is_in_worktree)
+        screen = AgentsScreen(title=title, is_in_worktree=is_in_worktree)
         chosen = await app.push_screen_wait(screen)
         if chosen is None:
             return None
@@ -210,13 +215,10 @@ class AgentsScreen(Dialog[ListedAgent | None]):
         update: Update = lambda: update_registry(registry_file()),
         *,
         title: str = START,
-        worktrees: bool = False,
         is_in_worktree: bool = False,
     ) -> None:
-        """With `worktrees`, the user can ask for a session in a new git worktree."""
         super().__init__()
         self._heading = title
-        self._worktrees = worktrees
         self.is_in_worktree = is_in_worktree
         self._read = read
         self._update = update
@@ -232,11 +234,10 @@ class AgentsScreen(Dialog[ListedAgent | None]):
         self._show_catalogue()
 
     def action_switch_worktree(self) -> None:
-        self.is_in_worktree = self._worktrees and not self.is_in_worktree
+        self.is_in_worktree = not self.is_in_worktree
         self._show_worktree()
 
     def _show_worktree(self) -> None:
-        self._worktree_line.set_class(not self._worktrees, "-off")
         where = "in a new git worktree of this folder" if self.is_in_worktree else "in this folder"
         told = f"It works {where} · {{agents_worktree}}: {WHERE[not self.is_in_worktree]}"
         self._worktree_line.update(keys_in_force(self).hint(told))

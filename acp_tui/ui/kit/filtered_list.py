@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Final
 
+from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.events import Resize
@@ -105,6 +106,12 @@ class FilteredList(Vertical, can_focus=True):
     def search(self) -> None:
         self._search.display = True
         self.screen.set_focus(self._search)  # at once, so that the next key doesn't overtake it
+
+    def action_clear_search(self) -> None:
+        """Clear what was typed; with nothing typed, the key closes the dialog."""
+        if not self._search.value.strip():
+            raise SkipAction
+        self._search.value = ""
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()

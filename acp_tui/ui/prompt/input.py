@@ -339,7 +339,7 @@ class PromptInput(DraftArea):
         if self.text or self.images:
             self.action_delete_right()
         else:
-            await self.run_action("app.quit")
+            await self.run_action("app.quit('delete_or_quit')")
 
     def action_redraw(self) -> None:
         """Redraw the whole screen, over whatever another program has left there."""

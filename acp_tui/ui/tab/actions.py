@@ -206,7 +206,7 @@ class Actions:
             self.tab.writing.cancel(session)
         elif not self.terminals.stop_own():
             if is_again:
-                self.tab.run(self.tab.app.action_quit())
+                self.tab.run(self.tab.app.action_quit("interrupt"))
             prompt.say(again, QUIT_AGAIN_S)
 
     def _stop_asking(self) -> None:

@@ -214,9 +214,14 @@ class GoingBack:
 
     async def _hand_over(self, prompt: SentPrompt | None) -> None:
         choice = await choose_agent(self._tab.app, "Go on with another agent")
-        if choice is not None:
+        if choice is None:
+            return
+        if choice.is_in_worktree:
+            tab = await self._tab.begin_in_worktree(choice.command)
+        else:
             cwd = choice.command.cwd or self._tab.cwd
             tab = await self._tab.app.open_tab(self._tab.app.link_to(choice.command, cwd), cwd)
+        if tab is not None:
             tab.prompt.set_draft(self._told(prompt))
 
     def _told(self, prompt: SentPrompt | None) -> str:

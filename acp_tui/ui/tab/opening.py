@@ -74,6 +74,7 @@ class Opener:
                 self.is_under_way.set()
                 await self._open()
                 self._tab.app.begin_to_follow()
+                await self._tab.writing.help()
         finally:
             self._is_connecting = False
 

@@ -382,10 +382,10 @@ class Tab:
         """Whether the folder may be in a worktree of ours, judging by the name of its parent folders."""
         return any(part.endswith(".worktrees") for part in self.cwd.parts)
 
-    async def begin_in_worktree(self, command: AgentCommand) -> None:
-        """Start this agent in a new git worktree of the folder, in a new tab."""
+    async def begin_in_worktree(self, command: AgentCommand) -> Tab | None:
+        """Start this agent in a new git worktree of the folder, in a new tab; None if that fails, which is told."""
         await preload_in_thread(BEFORE_A_COMMAND)
-        await self.actions.worktrees.begin(command=command)
+        return await self.actions.worktrees.begin(command=command)
 
 
 def _cut(text: str, cells: int) -> str:

@@ -40,18 +40,19 @@ class WorktreesController:
         self.left_for: Path | None = None
         """The folder that the worktree came from, once the user has chosen to delete the worktree."""
 
-    async def begin(self, name: str = "", command: AgentCommand | None = None) -> None:
-        """Start a session of this or another agent in a new worktree, in a new tab."""
+    async def begin(self, name: str = "", command: AgentCommand | None = None) -> Tab | None:
+        """Start a session of this or another agent in a new worktree, in a new tab; None if that fails."""
         try:
             worktree = await worktrees.add_worktree(await self.repository(), name)
         except worktrees.WorktreeFailed as error:
             self._tab.say_error(error)
-            return
-        await self.open(worktree, command)
+            return None
+        tab = await self.open(worktree, command)
         self._tab.say(
             f"Worktree {worktree.name}, from the last commit: it doesn't include uncommitted"
             f" changes in {_shown(worktree.origin)}."
         )
+        return tab
 
     async def repository(self) -> Path:
         """Where new worktrees are added: next to other worktrees, not in one. All belong to the same repository."""

@@ -77,6 +77,15 @@ async def test_digits_are_named_as_keys_only_where_they_are_no_part_of_a_search(
         assert "Enter starts" in page.text
 
 
+async def test_enter_on_an_agent_that_cannot_run_says_why_and_what_to_do() -> None:
+    async with open_dialog(screen()) as page:
+        await page.until(lambda: "1 here" in page.text)
+        await page.press("ctrl+end", "enter")
+        assert page.result is NOTHING
+        told = "absent can't run here: absent isn't on PATH. To install it: npm install -g absent"
+        await page.until(lambda: told in page.words)
+
+
 async def test_how_old_the_registry_is_is_said() -> None:
     for fetched_at, said in ((None, "F5 to fetch"), (1.0, "Includes the agent registry of 19")):
         async with open_dialog(screen(Catalogue((HERE,), fetched_at=fetched_at))) as page:

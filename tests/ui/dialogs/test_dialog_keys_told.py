@@ -12,7 +12,7 @@ async def test_f1_in_a_dialog_tells_its_keys_and_leads_back(open_desk: OpenDesk)
         await desk.press("alt+a")
         await desk.shows("Start an agent")
         await desk.press("f1")
-        await desk.shows("Read it again", "Row down", "Esc Ctrl+C Close it, or go back")
+        await desk.shows("Read it again", "Row down", "Esc Ctrl+C Clear the search, or close it")
         await desk.press("f1")
         await desk.hides("Row down")
         assert "Start an agent" in desk.text

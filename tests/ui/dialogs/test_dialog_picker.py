@@ -59,6 +59,8 @@ async def test_a_click_chooses() -> None:
 async def test_esc_chooses_nothing() -> None:
     async with open_dialog(Picker("Model", ROWS)) as page:
         await page.press("o", "escape")
+        assert page.result is NOTHING, "it cleared the search"
+        await page.press("escape")
         assert page.result is None
 
 

@@ -170,7 +170,7 @@ async def test_a_reset_takes_it_out_of_the_file_again(keys: tuple[str, ...], des
 async def test_escape_leaves_everything_as_it_is(desk: LiveSettings) -> None:
     async with opened(desk) as page:
         await look_for(page, "agent writes")
-        await page.press("enter", "down", "escape", "escape")
+        await page.press("enter", "down", "escape", "escape", "escape")
         assert page.result is None
         assert not desk.file.exists()
 

@@ -78,8 +78,15 @@ async def test_it_is_sent_now_and_taken_back_as_any_queued_prompt() -> None:
         await page.until(lambda: "queued" not in page.text)
 
 
-@pytest.mark.parametrize("keys", [("ctrl+q", "ctrl+q"), ("ctrl+c", "ctrl+c", "ctrl+c")])
-async def test_quitting_while_a_prompt_waits_for_its_time_has_to_be_repeated(keys: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("keys", "again"),
+    [
+        (("ctrl+q", "ctrl+q"), "Ctrl+Q"),
+        (("ctrl+d", "ctrl+d"), "Ctrl+D"),
+        (("ctrl+c", "ctrl+c", "ctrl+c"), "Ctrl+C"),
+    ],
+)
+async def test_quitting_while_a_prompt_waits_for_its_time_has_to_be_repeated(keys: tuple[str, ...], again: str) -> None:
     async with open_page() as page:
         set_clock(page, NOW)
         await page.send("/later 20m Go on")
@@ -87,7 +94,7 @@ async def test_quitting_while_a_prompt_waits_for_its_time_has_to_be_repeated(key
         (said,) = page.notices
         assert (
             said.message
-            == f"1 prompt waits until {clock_time(NOW + 1200)}; Ctrl+Q again quits, and it comes back as a draft"
+            == f"1 prompt waits until {clock_time(NOW + 1200)}; {again} again quits, and it comes back as a draft"
         )
         assert page.pilot.app.return_code is None
         await page.pilot.press(keys[-1])
