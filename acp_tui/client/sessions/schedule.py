@@ -9,15 +9,16 @@ from typing import Final, NamedTuple
 
 from acp_tui.conversation.wording import clock_time
 
+TIMES: Final = 10
+"""How often a prompt is repeated unless the user says otherwise."""
 MAX_TIMES: Final = 100
 MAX_WAIT_S: Final = 7 * 24 * 3600.0
 LATER: Final = (
-    "Write when: /later 20m PROMPT, /later 14:30 PROMPT, or /later reset PROMPT once the agent's limit resets."
-)
-REPEAT: Final = (
-    "Write how often and how many times: /repeat 10m 6 PROMPT, and until COMMAND to end it once that succeeds."
+    "Write when: /later 20m PROMPT, or 14:30, reset (of the limit), every 10m, every 10m x6"
+    f" (otherwise {TIMES} times)."
 )
 _PAUSE: Final = re.compile(r"(\d{1,6})([smhd])", re.IGNORECASE)
+_TIMES: Final = re.compile(r"x(\d{1,6})(?: +|$)", re.IGNORECASE)
 _TIME: Final = re.compile(r"(\d{1,2}):(\d{2})")
 _SECONDS: Final = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
@@ -49,9 +50,9 @@ class Schedule(NamedTuple):
         """What is left of a repeat once it was sent; None for nothing."""
         if self.times == 1:
             return None
-        command, every, _, rest = self.written.split(maxsplit=3)
         left = self.times - 1
-        return self._replace(written=f"{command} {every} {left} {rest}", due=now + self.every_s, times=left)
+        written = self.written.replace(f" x{self.times} ", f" x{left} ", 1)
+        return self._replace(written=written, due=now + self.every_s, times=left)
 
 
 def later(words: str, now: float, reset: float | None) -> Schedule:
@@ -60,6 +61,8 @@ def later(words: str, now: float, reset: float | None) -> Schedule:
     clock = _TIME.fullmatch(when)
     if not text.strip():
         raise NotATime(LATER)
+    if when == "every":
+        return _repeat(text, now)
     if when == "reset":
         if reset is None:
             raise NotATime("The agent hasn't said when its limit resets.")
@@ -67,26 +70,30 @@ def later(words: str, now: float, reset: float | None) -> Schedule:
     elif clock is not None:
         due = _next(int(clock[1]), int(clock[2]), now)
     else:
-        due = now + _seconds(when, LATER)
+        due = now + _seconds(when)
     return Schedule(f"/later {words}", text.strip(), due)
 
 
-def repeat(words: str, now: float) -> Schedule:
-    """What `/repeat` asks for. It begins at once. Raises NotATime."""
-    every, times, text = [*words.split(maxsplit=2), "", "", ""][:3]
-    before, has_until, after = f" {text}".rpartition(" until ")
+def _repeat(words: str, now: float) -> Schedule:
+    """Begins at once."""
+    every, _, rest = words.strip().partition(" ")
+    counted = _TIMES.match(rest)
+    times = TIMES if counted is None else int(counted[1])
+    rest = rest if counted is None else rest[counted.end() :]
+    before, has_until, after = f" {rest}".rpartition(" until ")
     text, until = (before, after) if has_until else (after, "")
-    if not text.strip() or not times.isdigit():
-        raise NotATime(REPEAT)
-    if not 1 <= int(times) <= MAX_TIMES:
+    if not text.strip():
+        raise NotATime(LATER)
+    if not 1 <= times <= MAX_TIMES:
         raise NotATime(f"A prompt can be repeated up to {MAX_TIMES} times.")
-    return Schedule(f"/repeat {words}", text.strip(), now, _seconds(every, REPEAT), int(times), until.strip())
+    written = f"/later every {every} x{times} {rest}"
+    return Schedule(written, text.strip(), now, _seconds(every), times, until.strip())
 
 
-def _seconds(pause: str, usage: str) -> float:
+def _seconds(pause: str) -> float:
     found = _PAUSE.fullmatch(pause)
     if found is None:
-        raise NotATime(usage)
+        raise NotATime(LATER)
     seconds = int(found[1]) * _SECONDS[found[2].lower()]
     if not 0 < seconds <= MAX_WAIT_S:
         raise NotATime("The pause is at least a second and at most seven days.")

@@ -16,7 +16,7 @@ from anyio import to_thread
 from acp_tui.client.clipboard import ClipboardPicture, ClipboardText, NothingToPaste, read_clipboard
 from acp_tui.client.sessions.marks import rename
 from acp_tui.client.sessions.prompt_queue import PastedImage
-from acp_tui.client.sessions.schedule import NotATime, Schedule, later, repeat
+from acp_tui.client.sessions.schedule import NotATime, later
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Failure
 from acp_tui.conversation.facts import SelectOption
@@ -308,24 +308,18 @@ class Actions:
             self.tab.writing.send_again(failure, taking_out.message_text(self.said, prompt), due or 0.0)
 
     def send_later(self, words: str) -> None:
+        """Have a prompt wait for its time, or say why not and put back what was written."""
         failure = self.said.last_failure
         entry = self.said.entries[failure] if failure is not None else None
         reset = entry.said.retry_at if isinstance(entry, Failure) and entry.said is not None else None
-        self._schedule(lambda now: later(words, now, reset), f"/later {words}")
-
-    def repeat(self, words: str) -> None:
-        self._schedule(partial(repeat, words), f"/repeat {words}")
-
-    def _schedule(self, read: Callable[[float], Schedule], written: str) -> None:
-        """Have a prompt wait for its time, or say why not and put back what was written."""
         session = self.tab.session
         try:
             if session is None or session.is_read_only:
                 raise NotATime("There is no session yet." if session is None else WATCHING)
-            self.tab.writing.schedule(session, read(session.now() or 0.0))
+            self.tab.writing.schedule(session, later(words, session.now() or 0.0, reset))
         except NotATime as error:
             self.tab.say(str(error), severity="warning")
-            self.tab.prompt.put_before(written)
+            self.tab.prompt.put_before(f"/later {words}")
 
     def restart(self) -> None:
         """Restart the agent, and continue the session as far as the agent remembers it."""

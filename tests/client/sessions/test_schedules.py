@@ -1,4 +1,4 @@
-"""What `/later` and `/repeat` mean."""
+"""What `/later` means."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import datetime
 import pytest
 
 from acp_tui.client.sessions.prompt_queue import PromptQueue
-from acp_tui.client.sessions.schedule import MAX_TIMES, NotATime, Schedule, later, repeat
+from acp_tui.client.sessions.schedule import MAX_TIMES, TIMES, NotATime, Schedule, later
 
 NOW = datetime(2026, 7, 1, 14, 0, 10).timestamp()
 
@@ -46,19 +46,27 @@ def test_without_a_known_reset_there_is_no_waiting_for_it() -> None:
         later("reset go on", NOW, None)
 
 
-def test_a_repeat_has_a_pause_a_count_and_maybe_a_command_that_ends_it() -> None:
-    told = repeat("10m 6 Fix it, until it works. until make test until=1", NOW)
+def test_a_repeat_has_a_pause_and_maybe_a_count_and_a_command_that_ends_it() -> None:
+    told = later("every 10m x6 Fix it, until it works. until make test until=1", NOW, None)
     assert told[1:] == ("Fix it, until it works.", NOW, 600, 6, "make test until=1")
-    assert repeat("1h 2 Report", NOW)[1:] == ("Report", NOW, 3600, 2, "")
+    assert later("every 1h x2 Report", NOW, None)[1:] == ("Report", NOW, 3600, 2, "")
+
+
+def test_a_repeat_without_a_count_says_how_often_it_is_sent() -> None:
+    told = later("every 10m 3 files x2 until true", NOW, None)
+    assert told == Schedule("/later every 10m x10 3 files x2 until true", "3 files x2", NOW, 600, TIMES, "true")
+    left = told.sent(NOW)
+    assert left is not None
+    assert left.written == "/later every 10m x9 3 files x2 until true"
+    assert later(left.written.removeprefix("/later "), NOW, None).times == TIMES - 1
 
 
 @pytest.mark.parametrize(
-    "words",
-    ["", "10m", "10m 6", "10m x do it", "10m 0 do it", f"10m {MAX_TIMES + 1} do it", "soon 3 do it", "1s 3  until x"],
+    "words", ["", "10m", "10m x6", "10m x0 do it", f"10m x{MAX_TIMES + 1} do it", "soon x3 do it", "1s x3  until x"]
 )
 def test_what_has_no_end_is_no_repeat(words: str) -> None:
     with pytest.raises(NotATime):
-        repeat(words, NOW)
+        later(f"every {words}", NOW, None)
 
 
 def test_scheduled_prompts_wait_in_the_order_of_their_times_and_can_be_taken_back() -> None:
