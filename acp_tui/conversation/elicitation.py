@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import field
 from typing import Any, ClassVar, TypeAlias
 
 from acp_tui.conversation.content import Meta
@@ -101,6 +103,8 @@ class Form:
     description: str | None = None
     tool_call_id: ToolCallId | None = None
     meta: Meta | None = None
+    raw: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    """The form as the agent wrote it, for clients of a host."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -384,47 +384,7 @@ def elicitation_request(session_id: facts.SessionId | None, asked: elicitation.E
     match asked:
         case elicitation.UrlVisit(url=url, elicitation_id=elicitation_id):
             return {**told, "mode": "url", "url": url, "elicitationId": elicitation_id}
-        case elicitation.Form(fields=fields):
-            schema = {
-                "type": "object",
-                "properties": {field.name: _field(field) for field in fields if not _is_undescribed(field)},
-                "required": [field.name for field in fields if field.is_required],
-            }
-            schema = with_some(schema, title=asked.title, description=asked.description)
-            return {**told, "mode": "form", "requestedSchema": schema}
+        case elicitation.Form(raw=raw):
+            return {**told, "mode": "form", "requestedSchema": dict(raw)}
         case _:
             assert_never(asked)
-
-
-def _is_undescribed(field: elicitation.Field) -> bool:
-    return isinstance(field, elicitation.UnknownField) and field.raw is None
-
-
-def _field(field: elicitation.Field) -> Any:
-    if isinstance(field, elicitation.UnknownField):
-        return field.raw
-    told = with_some({}, title=field.title, description=field.description)
-    match field:
-        case elicitation.TextField():
-            bounds = with_some({}, minLength=field.min_length, maxLength=field.max_length)
-            more = with_some({}, pattern=field.pattern, format=field.format, default=field.default)
-            return {"type": "string", **told, **bounds, **more}
-        case elicitation.NumberField():
-            kind = "integer" if field.is_integer else "number"
-            bounds = with_some({}, minimum=field.minimum, maximum=field.maximum, default=field.default)
-            return {"type": kind, **told, **bounds}
-        case elicitation.BooleanField():
-            return with_some({"type": "boolean", **told}, default=field.default)
-        case elicitation.ChoiceField():
-            one_of = list(map(_field_choice, field.choices))
-            return with_some({"type": "string", **told, "oneOf": one_of}, default=field.default)
-        case elicitation.MultiChoiceField():
-            any_of = {"anyOf": list(map(_field_choice, field.choices))}
-            bounds = with_some({}, minItems=field.min_items, maxItems=field.max_items)
-            return {"type": "array", **told, "items": any_of, **bounds, "default": list(field.default)}
-        case _:
-            assert_never(field)
-
-
-def _field_choice(choice: elicitation.FieldChoice) -> Wire:
-    return with_some({"const": choice.value, "title": choice.title}, description=choice.description)

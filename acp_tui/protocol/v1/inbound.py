@@ -458,6 +458,7 @@ def _form(request: agent_requests.ElicitationFormMode, raw: Mapping[str, Any]) -
         schema.description,
         _tool_call_of(request),
         request.meta,
+        cut_value(raw),
     )
 
 
