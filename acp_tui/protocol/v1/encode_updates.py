@@ -14,7 +14,6 @@ from typing import Any, Final, assert_never
 from acp_tui.conversation import UNSET, elicitation, facts, tool_calls, updates
 from acp_tui.conversation.content import OWN_META, ContentBlock, Meta, Text, UnknownBlock
 from acp_tui.conversation.conversation import Change, Conversation
-from acp_tui.protocol import v1
 from acp_tui.protocol.failures import error_data
 from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, AuthMethod
 from acp_tui.protocol.v1 import outbound
@@ -279,7 +278,7 @@ def agreement_of(
     }
     login = {"logout": capabilities.logout, "status": capabilities.auth_status}
     told: Wire = {
-        "protocolVersion": v1.PROTOCOL_VERSION,
+        "protocolVersion": 1,
         "agentCapabilities": {
             "loadSession": capabilities.load_session,
             "promptCapabilities": {
