@@ -19,7 +19,7 @@ from acp_tui.conversation.facts import ConfigOption, Provider, ProviderRoute, Se
 from acp_tui.conversation.tool_calls import TerminalId, ToolCallId
 from acp_tui.conversation.updates import PermissionAsked, PromptRefused, SessionUpdate, TurnFailed
 from acp_tui.conversation.visible.cutting import cut_text
-from acp_tui.protocol import MalformedMessage, v1
+from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.failures import read_failure
 from acp_tui.protocol.roles import ClientHandler, ClientOffer, Workplace
 from acp_tui.protocol.v1.agent_requests import MessageMcpRequest
@@ -116,7 +116,7 @@ class Connection(ABC):
     def on_notification(self, method: str, params: Any) -> None:
         """Apply an update. Drops and logs an invalid one; ignores an unknown one (R-RPC-5, R-LEN-3)."""
         try:
-            if method.removeprefix("_") == v1.AUTH_STATUS_UPDATE:  # with the underscore until the draft is accepted
+            if method.removeprefix("_") == "auth/status_update":  # with the underscore until the draft is accepted
                 self.client.on_auth_status(read_auth_status(params))
             elif method.startswith("_"):
                 self.client.on_extension(method, params)
@@ -214,7 +214,7 @@ class Connection(ABC):
 
     async def auth_status(self) -> None:
         """Ask who is logged in. The answer goes to the client like the agent's own reports. A draft."""
-        await self.request(v1.AUTH_STATUS, {}, lambda result: self.client.on_auth_status(read_auth_status(result)))
+        await self.request("auth/status", {}, lambda result: self.client.on_auth_status(read_auth_status(result)))
 
     async def list_providers(self) -> tuple[Provider, ...]:
         """Return the providers of models that can be configured. A draft, like the next two."""
@@ -285,7 +285,7 @@ class Connection(ABC):
 
     async def session_status(self, session_id: SessionId) -> SessionStatus:
         """Ask what a session does, which changes nothing. A draft."""
-        return await self.request(v1.SESSION_STATUS, {"sessionId": session_id}, read_session_status)
+        return await self.request("session/status", {"sessionId": session_id}, read_session_status)
 
     async def close_session(self, session_id: SessionId) -> None:
         """Ask the agent to stop its work in a session and free it."""

@@ -12,7 +12,7 @@ from acp_tui.conversation.entries import Message
 from acp_tui.conversation.facts import Fact
 from acp_tui.conversation.reducer import apply
 from acp_tui.conversation.updates import MessageChunk, UnknownUpdate
-from acp_tui.protocol import MalformedMessage, v1
+from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.v1 import inbound
 from support.golden import TRANSCRIPTS, recorded_messages
 
@@ -24,7 +24,7 @@ def test_every_recorded_update_is_read_and_none_is_of_an_unknown_kind() -> None:
     seen: Counter[str] = Counter()
     for path in TRANSCRIPTS.glob("*.ndjson"):
         for message in recorded_messages(path):
-            if message.get("method") != v1.SESSION_UPDATE:
+            if message.get("method") != "session/update":
                 continue
             seen["all"] += 1
             try:
@@ -45,21 +45,21 @@ def test_every_recorded_handshake_new_session_and_permission_request_is_read() -
     for path in TRANSCRIPTS.glob("*.ndjson"):
         asked = {message.get("id"): message.get("method") for message in recorded_messages(path, "out")}
         for message in recorded_messages(path):
-            if message.get("method") == v1.SESSION_REQUEST_PERMISSION:
+            if message.get("method") == "session/request_permission":
                 inbound.read_permission_request(message["params"])
                 read["permission"] += 1
             if "method" in message or "result" not in message:
                 continue
             match asked.get(message["id"]):
-                case v1.INITIALIZE:
+                case "initialize":
                     inbound.read_initialize_response(message["result"])
                     read["initialize"] += 1
-                case v1.SESSION_NEW:
+                case "session/new":
                     inbound.read_new_session(message["result"])
                     read["new"] += 1
-                case v1.SESSION_LOAD | v1.SESSION_RESUME:
+                case "session/load" | "session/resume":
                     inbound.read_opened_session(message["result"])
-                case v1.SESSION_PROMPT:
+                case "session/prompt":
                     inbound.read_prompt_response(message["result"])
                     read["prompt"] += 1
     assert all(read[kind] for kind in ("permission", "initialize", "new", "prompt"))
@@ -78,7 +78,7 @@ def test_geminis_announcement_of_a_mode_changes_the_mode_and_is_no_words_of_its_
     modes = []
     for name in ("WRITE", "EXTRA"):
         for message in recorded_messages(TRANSCRIPTS / f"gemini-{name}.ndjson"):
-            if message.get("method") != v1.SESSION_UPDATE:
+            if message.get("method") != "session/update":
                 continue
             for update in inbound.read_update(message["params"])[1]:
                 if Fact.OPTIONS in apply(conversation, update).facts:

@@ -15,7 +15,6 @@ from acp_tui.conversation.content import OWN_META
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.updates import SessionUpdate
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.protocol import v1
 
 UPDATE: Final = "_acp_tui/update"
 """A notification to the client about what happened in a session and ACP can't express."""
@@ -29,7 +28,7 @@ ATTACHED: Final = "_acp_tui/attached"
 READ_ONLY: Final[Mapping[str, str]] = {"Acp-Tui-Access": "read-only"}
 """The header of a client that only wants to watch."""
 FOR_WATCHERS: Final = frozenset(
-    (v1.INITIALIZE, v1.SESSION_LIST, v1.SESSION_STATUS, v1.SESSION_LOAD, v1.SESSION_RESUME, STATUS)
+    ("initialize", "session/list", "session/status", "session/load", "session/resume", STATUS)
 )
 """All that a client may do that can only watch. None of it changes anything."""
 

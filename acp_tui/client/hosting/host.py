@@ -37,7 +37,7 @@ from acp_tui.conversation.elicitation import Elicitation, UrlVisit
 from acp_tui.conversation.permission_requests import shown_state
 from acp_tui.conversation.tool_calls import TerminalId, ToolCallId, ToolCallPatch
 from acp_tui.conversation.visible.cutting import cut_text
-from acp_tui.protocol import AUTH_REQUIRED, RESOURCE_NOT_FOUND, MalformedMessage, v1
+from acp_tui.protocol import AUTH_REQUIRED, RESOURCE_NOT_FOUND, MalformedMessage
 from acp_tui.protocol.connection import STEERING
 from acp_tui.protocol.failures import error_data
 from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, AuthMethod
@@ -410,31 +410,31 @@ class Client:
         self._late: set[facts.RequestKey] = set()
         """The questions that changed while this client's answer was on its way."""
         self.requests: dict[str, _Serving] = {
-            v1.INITIALIZE: self._initialize,
-            v1.AUTHENTICATE: reading(initialize.AuthenticateRequest, self._authenticate),
-            v1.LOGOUT: lambda _: host.agent.logout(),
+            "initialize": self._initialize,
+            "authenticate": reading(initialize.AuthenticateRequest, self._authenticate),
+            "logout": lambda _: host.agent.logout(),
             "providers/list": self._list_providers,
             "providers/set": reading(initialize.SetProviderRequest, self._set_provider),
             "providers/disable": reading(initialize.DisableProviderRequest, self._disable_provider),
-            v1.SESSION_NEW: self._new_session,
-            v1.SESSION_LOAD: self._load_session,
-            v1.AUTH_STATUS: self._auth_status,
-            v1.SESSION_LIST: reading(session.ListSessionsRequest, self._list_sessions),
-            v1.SESSION_STATUS: reading(session.SessionStatusRequest, self._session_status),
-            v1.SESSION_CLOSE: reading(session.CloseSessionRequest, self._close_session),
-            v1.SESSION_PROMPT: reading(session.PromptRequest, self._prompt),
+            "session/new": self._new_session,
+            "session/load": self._load_session,
+            "auth/status": self._auth_status,
+            "session/list": reading(session.ListSessionsRequest, self._list_sessions),
+            "session/status": reading(session.SessionStatusRequest, self._session_status),
+            "session/close": reading(session.CloseSessionRequest, self._close_session),
+            "session/prompt": reading(session.PromptRequest, self._prompt),
             STEERING: reading(session.PromptRequest, self._steer),
-            v1.SESSION_SET_CONFIG_OPTION: reading(session.SetSessionConfigOptionRequest, self._set_option),
+            "session/set_config_option": reading(session.SetSessionConfigOptionRequest, self._set_option),
             "session/set_title": reading(session.SetSessionTitleRequest, self._set_title),
             extension_methods.STATUS: partial(self._own_request, host.status),
             extension_methods.STOP: partial(self._own_request, host.ended.set),
             extension_methods.REVOKE: partial(self._own_request, lambda: {"revoked": host.revoke()}),
         }
         self._requests_of_v2: dict[str, _Serving] = {
-            "auth/login": self.requests[v1.AUTHENTICATE],
-            "auth/logout": self.requests[v1.LOGOUT],
-            v1.SESSION_RESUME: self._load_session,
-            v1.SESSION_PROMPT: reading(session.PromptRequest, self._send_prompt),
+            "auth/login": self.requests["authenticate"],
+            "auth/logout": self.requests["logout"],
+            "session/resume": self._load_session,
+            "session/prompt": reading(session.PromptRequest, self._send_prompt),
             "tool_call/cancel": reading(agent_requests.ToolCallReference, self._cancel_tool_call),
             "terminal/cancel": reading(agent_requests.TerminalRequest, self._cancel_terminal),
         }
@@ -457,7 +457,7 @@ class Client:
 
     def on_notification(self, method: str, params: Any) -> None:
         """Cancel a turn. Ignore unknown notifications."""
-        if method == v1.SESSION_CANCEL and not self.access.is_read_only:
+        if method == "session/cancel" and not self.access.is_read_only:
             with _as_failures():
                 request = decode(session.CancelNotification, params)
                 self._host.cancel(self._session(request.session_id), self)
@@ -485,7 +485,7 @@ class Client:
         if self.version == 2:
             self._encoder = encode_updates_v2
             self._has_plans = True
-            for method in (v1.AUTHENTICATE, v1.LOGOUT, v1.SESSION_LOAD):
+            for method in ("authenticate", "logout", "session/load"):
                 self.requests.pop(method, None)
             self.requests |= self._requests_of_v2
         # The host can always load sessions, whatever the agent supports. Without the history, a client would miss what
@@ -685,7 +685,7 @@ class Client:
         """Tell who is logged in, if it was offered that; a watcher never is."""
         status = self._host.agent.auth_status
         if self._hears_login and status is not None:
-            self.notify(v1.AUTH_STATUS_UPDATE, encode_updates.auth_status_of(status))
+            self.notify("auth/status_update", encode_updates.auth_status_of(status))
 
     def tell(self, told: Session, update: updates.SessionUpdate, change: Change) -> None:
         if told.session_id not in self._open:
@@ -737,7 +737,7 @@ class Client:
             self.notify(extension_methods.UPDATE, extension_methods.write_update(session_id, update), update)
 
     def _update(self, session_id: facts.SessionId, said: Wire) -> None:
-        self.notify(v1.SESSION_UPDATE, {"sessionId": session_id, "update": said})
+        self.notify("session/update", {"sessionId": session_id, "update": said})
 
     def notify(self, method: str, params: Any, update: updates.SessionUpdate | None = None) -> None:
         """Send a notification, for a watcher without secrets. `update` is the one in `UPDATE`."""
@@ -798,10 +798,10 @@ class Client:
             assert told is not None
             patch = patch_of(told.conversation.tool_call(asked.tool_call_id).call)
             noted = replace(asked, note=self._note_of(asked))
-            method, reads = v1.SESSION_REQUEST_PERMISSION, self._reads_questions
+            method, reads = "session/request_permission", self._reads_questions
             params = self._encoder.permission_request(told.session_id, noted, patch, reads_question=reads)
         else:
-            method = v1.ELICITATION_CREATE
+            method = "elicitation/create"
             params = encode_updates.elicitation_request(told.session_id if told is not None else None, asked)
         question = _Question(_about(told, asked))
         answer: Awaitable[Any]
@@ -812,7 +812,7 @@ class Client:
         self._asked[key] = question
         self._tasks.start_soon(self._await_answer, key, answer, question)
         if isinstance(asked, UrlVisit) and asked.is_complete:
-            self.notify(v1.ELICITATION_COMPLETE, {"elicitationId": asked.elicitation_id})
+            self.notify("elicitation/complete", {"elicitationId": asked.elicitation_id})
 
     async def _await_answer(self, key: facts.RequestKey, answer: Awaitable[Any], question: _Question) -> None:
         # After an error, it couldn't ask, or there was no answer: the question waits for another client.

@@ -12,7 +12,6 @@ from acp_tui.client.secrets.masking import masked_text
 from acp_tui.client.transcript.events import Event, Frame, Header, OwnAction
 from acp_tui.client.transcript.lines import MAX_S, Recording, mapping
 from acp_tui.conversation.updates import Renamed
-from acp_tui.protocol import v1
 from acp_tui.protocol.roles import Quirks, quirks_of
 from acp_tui.rpc import Direction
 from acp_tui.values import dataclass
@@ -23,7 +22,7 @@ _KIND: Final = re.compile(rb'\{"t":[\d.]+,"type":"(\w+)"')
 _SAYS_NOTHING: Final = re.compile(
     rb'"sessionUpdate":\s*"(?!(?:agent_message_chunk|user_message_chunk|session_info_update)")'
 )
-_NEW: Final = (v1.SESSION_NEW, v1.SESSION_FORK)
+_NEW: Final = ("session/new", "session/fork")
 MAX_TITLE: Final = 200
 MAX_AGENT_TITLE: Final = 40
 
@@ -81,7 +80,7 @@ class Digest:
             at = self._start + event.at
             if event.direction is Direction.OUT:
                 self._went(message, at)
-            elif message.get("method") == v1.SESSION_UPDATE:
+            elif message.get("method") == "session/update":
                 self._update(mapping(message.get("params")), at)
             elif "method" not in message:
                 self._answered(message, at)
@@ -90,11 +89,11 @@ class Digest:
         method, params = message.get("method"), mapping(message.get("params"))
         if not isinstance(message.get("id"), int):
             return  # our requests have numbers as IDs
-        if method in (*_NEW, v1.SESSION_LOAD, v1.SESSION_RESUME):
+        if method in (*_NEW, "session/load", "session/resume"):
             self._pending[message.get("id")] = (method, params)
             if method not in _NEW:
                 self._open(str(params.get("sessionId")), params, at, is_new=False)
-        elif method == v1.SESSION_PROMPT:
+        elif method == "session/prompt":
             self._pending[message.get("id")] = (method, params)
             part = self.parts.get(str(params.get("sessionId")))
             if part is not None:
@@ -111,7 +110,7 @@ class Digest:
             session_id = result.get("sessionId")
             if isinstance(session_id, str):
                 self._open(session_id, params, at, is_new=True)
-        elif method == v1.SESSION_PROMPT:
+        elif method == "session/prompt":
             part = self.parts.get(str(params.get("sessionId")))
             if part is not None:
                 part.last_at = at

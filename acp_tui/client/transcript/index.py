@@ -37,7 +37,6 @@ from acp_tui.client.transcript.store import RecordingStore, create, held, is_bei
 from acp_tui.conversation.content import title_in_line
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import SelectOption, SessionId, mode_of
-from acp_tui.protocol import v1
 from acp_tui.rpc import Direction, Pairing
 from acp_tui.values import dataclass
 
@@ -383,7 +382,7 @@ def _forked_from(path: Path, session_id: str) -> str:
     with open_recording(path) as recording:
         for event, message in recording.with_messages(skip=lambda line: _OPENS.search(line) is None):
             if isinstance(event, Frame) and isinstance(message, dict):
-                if message.get("method") == v1.SESSION_FORK:
+                if message.get("method") == "session/fork":
                     sources[str(message.get("id"))] = str(mapping(message.get("params")).get("sessionId"))
                 elif mapping(message.get("result")).get("sessionId") == session_id:
                     return sources.get(str(message.get("id")), "")
@@ -454,7 +453,7 @@ class _SessionLines:
         found = session_id if isinstance(session_id, str) else None
         if message.get("id") is None:
             return found
-        is_new = message["method"] in (v1.SESSION_NEW, v1.SESSION_FORK)
+        is_new = message["method"] in ("session/new", "session/fork")
         asked = (None, number) if is_new else (found, None)
         self._asked.ask(event.direction, message["id"], asked)
         return asked[0]

@@ -15,7 +15,7 @@ from acp_tui.client.transcript.replayed_sessions import ReplayedSession, Replaye
 from acp_tui.conversation import updates
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import AuthStatus, RequestKey, SessionId
-from acp_tui.protocol import ProtocolError, v1
+from acp_tui.protocol import ProtocolError
 from acp_tui.protocol.connection import Connection
 from acp_tui.protocol.negotiation import read_agreement
 from acp_tui.protocol.roles import ClientOffer
@@ -159,7 +159,7 @@ class Replay:
                 read = self._sent(method, params)
                 if read is not None:
                     self._pending.ask(Direction.OUT, request_id, read)
-            case Notification(v1.SESSION_CANCEL, {"sessionId": str(session_id)}):
+            case Notification("session/cancel", {"sessionId": str(session_id)}):
                 self._sessions.apply_own(SessionId(session_id), updates.CancelRequested())
             case Result() | Failure() as answer:
                 self._answered(answer)
@@ -186,28 +186,28 @@ class Replay:
         session_id = SessionId(str(params.get("sessionId")))
         session = self._sessions.open.get(session_id)
         match method:
-            case v1.INITIALIZE:
+            case "initialize":
                 offer = _offer(params)
                 self._speaking = ConnectionV1(self._sessions, offer)
                 return lambda answer: self._agreed(offer, answer)
-            case v1.AUTH_STATUS:
+            case "auth/status":
                 return self._auth_told
-            case v1.SESSION_NEW:
+            case "session/new":
                 self._sessions.early.await_new()
                 return self._new
-            case v1.SESSION_FORK:
+            case "session/fork":
                 self._sessions.early.await_new()
                 return lambda answer: self._new(answer, session)
-            case v1.SESSION_LOAD | v1.SESSION_RESUME:
+            case "session/load" | "session/resume":
                 is_resumed = not self._speaking.brings_history(method, params)
                 if is_resumed and session is not None:
                     return lambda answer: self._resumed(session, answer)
                 opened = self._sessions.begin(session_id, is_resumed=is_resumed)
                 return lambda answer: self._opened(opened, answer)
-            case v1.SESSION_PROMPT if session is not None:
+            case "session/prompt" if session is not None:
                 self._prompt(session, session_id, params)
                 return lambda answer: self._prompt_answered(session, answer)
-            case v1.SESSION_SET_CONFIG_OPTION | v1.SESSION_SET_MODE | v1.SESSION_SET_MODEL:
+            case "session/set_config_option" | "session/set_mode" | "session/set_model":
                 if session is not None:
                     return lambda answer: self._option_set(session, method, params, answer)
         return None
@@ -263,11 +263,11 @@ class Replay:
 
     def _option_set(self, session: ReplayedSession, method: str, params: _Params, answer: _Answer) -> None:
         update: updates.SessionUpdate | None
-        if method == v1.SESSION_SET_CONFIG_OPTION:
+        if method == "session/set_config_option":
             update = _result(answer, self._speaking.inbound.read_config_options)
         else:
             option_id, value = (
-                (MODE, params.get("modeId")) if method == v1.SESSION_SET_MODE else (MODEL, params.get("modelId"))
+                (MODE, params.get("modeId")) if method == "session/set_mode" else (MODEL, params.get("modelId"))
             )
             update = _result(answer, lambda _: updates.OptionChanged(option_id, str(value), option_id))
         if update is not None:
@@ -280,7 +280,7 @@ def is_prompt(event: Event) -> bool:
         and event.direction is Direction.OUT
         and b'"session/prompt"' in event.data
         and isinstance(message := read_message(event.data), Request)
-        and message.method == v1.SESSION_PROMPT
+        and message.method == "session/prompt"
     )
 
 

@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 from acp_tui.conversation.facts import ConfigOption, SelectOption, SessionId
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.updates import OptionChanged, PermissionAsked
-from acp_tui.protocol import v1
 from acp_tui.protocol.connection import Connection, Inbound, OnUpdate, Serve
 from acp_tui.protocol.roles import ExitStatus, FilesAndTerminals, Workplace
 from acp_tui.protocol.v1 import agent_requests, inbound, outbound
@@ -20,11 +19,11 @@ from acp_tui.protocol.wire import reading
 
 
 class ConnectionV1(Connection):
-    version: ClassVar[int] = v1.PROTOCOL_VERSION
+    version: ClassVar[int] = 1
     inbound: ClassVar[Inbound] = inbound
-    login: ClassVar[str] = v1.AUTHENTICATE
-    logging_out: ClassVar[str] = v1.LOGOUT
-    loading: ClassVar[str] = v1.SESSION_LOAD
+    login: ClassVar[str] = "authenticate"
+    logging_out: ClassVar[str] = "logout"
+    loading: ClassVar[str] = "session/load"
 
     def _workplace(self, workplace: Workplace) -> dict[str, Any]:
         return outbound.new_session(workplace)
@@ -49,16 +48,16 @@ class ConnectionV1(Connection):
     def _served(self) -> dict[str, Serve]:
         offer, requests = self.offer, super()._served()
         if offer.read_text_file:
-            requests[v1.FS_READ_TEXT_FILE] = reading(agent_requests.ReadTextFileRequest, self._read_text_file)
+            requests["fs/read_text_file"] = reading(agent_requests.ReadTextFileRequest, self._read_text_file)
         if offer.write_text_file:
-            requests[v1.FS_WRITE_TEXT_FILE] = reading(agent_requests.WriteTextFileRequest, self._write_text_file)
+            requests["fs/write_text_file"] = reading(agent_requests.WriteTextFileRequest, self._write_text_file)
         if offer.terminal:
-            requests[v1.TERMINAL_CREATE] = reading(agent_requests.CreateTerminalRequest, self._create_terminal)
+            requests["terminal/create"] = reading(agent_requests.CreateTerminalRequest, self._create_terminal)
             for method, serve in (
-                (v1.TERMINAL_OUTPUT, _terminal_output),
-                (v1.TERMINAL_WAIT_FOR_EXIT, _wait_for_terminal_exit),
-                (v1.TERMINAL_KILL, lambda tools, terminal_id: tools.kill_terminal(terminal_id)),
-                (v1.TERMINAL_RELEASE, lambda tools, terminal_id: tools.release_terminal(terminal_id)),
+                ("terminal/output", _terminal_output),
+                ("terminal/wait_for_exit", _wait_for_terminal_exit),
+                ("terminal/kill", lambda tools, terminal_id: tools.kill_terminal(terminal_id)),
+                ("terminal/release", lambda tools, terminal_id: tools.release_terminal(terminal_id)),
             ):
                 requests[method] = reading(agent_requests.TerminalRequest, partial(self._in_terminal, serve))
         return requests

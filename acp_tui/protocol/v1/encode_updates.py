@@ -14,7 +14,6 @@ from typing import Any, Final, assert_never
 from acp_tui.conversation import UNSET, elicitation, facts, tool_calls, updates
 from acp_tui.conversation.content import OWN_META, ContentBlock, Meta, Text, UnknownBlock
 from acp_tui.conversation.conversation import Change, Conversation
-from acp_tui.protocol import v1
 from acp_tui.protocol.failures import error_data
 from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, AuthMethod
 from acp_tui.protocol.v1 import outbound
@@ -280,7 +279,7 @@ def agreement_of(
     }
     login = {"logout": capabilities.logout, "status": capabilities.auth_status}
     told: Wire = {
-        "protocolVersion": v1.PROTOCOL_VERSION,
+        "protocolVersion": 1,
         "agentCapabilities": {
             "loadSession": capabilities.load_session,
             "promptCapabilities": {
@@ -385,7 +384,7 @@ def elicitation_request(session_id: facts.SessionId | None, asked: elicitation.E
     match asked:
         case elicitation.UrlVisit(url=url, elicitation_id=elicitation_id):
             return {**told, "mode": "url", "url": url, "elicitationId": elicitation_id}
-        case elicitation.Form(raw=schema):
-            return {**told, "mode": "form", "requestedSchema": dict(schema)}
+        case elicitation.Form(raw=raw):
+            return {**told, "mode": "form", "requestedSchema": dict(raw)}
         case _:
             assert_never(asked)

@@ -8,7 +8,7 @@ from typing import Any, assert_never
 
 from acp_tui import __version__
 from acp_tui.conversation import content
-from acp_tui.protocol import roles, v1
+from acp_tui.protocol import roles
 from acp_tui.protocol.wire import Wire, with_some
 
 
@@ -73,12 +73,12 @@ def _pairs(pairs: Iterable[tuple[str, str]]) -> list[Wire]:
 def set_option(session_id: str, option_id: str, source: str, value: str | bool) -> tuple[str, Wire]:
     """Return the method and params that set an option from this source."""
     if source == "mode":
-        return v1.SESSION_SET_MODE, {"sessionId": session_id, "modeId": str(value)}
-    if source == "model":
-        return v1.SESSION_SET_MODEL, {"sessionId": session_id, "modelId": str(value)}
+        return "session/set_mode", {"sessionId": session_id, "modeId": str(value)}
+    if source == "model":  # removed from the protocol, but many agents still answer it (R-OLD-1)
+        return "session/set_model", {"sessionId": session_id, "modelId": str(value)}
     kind = "boolean" if isinstance(value, bool) else None
     params = with_some({"sessionId": session_id, "configId": option_id}, type=kind, value=value)
-    return v1.SESSION_SET_CONFIG_OPTION, params
+    return "session/set_config_option", params
 
 
 # Content

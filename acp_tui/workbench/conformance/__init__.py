@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Final
 
 from acp_tui.protocol.negotiation import speaks_v2
-from acp_tui.protocol.v1 import INITIALIZE
 from acp_tui.rpc import Direction
 from acp_tui.workbench.conformance import drafts, handshake, messages, sessions, tool_calls, version_two
 from acp_tui.workbench.conformance.connection_state import Check, Scene
@@ -67,7 +66,7 @@ class Linter:
         self._next = self._judge.frame + 1
         event = self._read(frame)
         if event is not None:
-            if isinstance(event, SeenResponse) and event.request.method == INITIALIZE and speaks_v2(event.result):
+            if isinstance(event, SeenResponse) and event.request.method == "initialize" and speaks_v2(event.result):
                 self._checks = (
                     version_two.VersionTwoCheck(self._judge, self._scene),
                     drafts.StatusCheck(self._judge, self._scene),

@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Any, Final
 
-from acp_tui.protocol import v1
 from acp_tui.rpc.messages import Recent
 from acp_tui.values import dataclass
 from acp_tui.workbench.conformance.exchange import Event, SeenNotification, SeenRequest, SeenResponse
@@ -19,7 +18,7 @@ CROSSING_S: Final = 1.0
 KEPT_WORDS: Final = 200
 """How many characters of a message to keep, to recognize it in a replay."""
 KEPT_TURNS: Final = 50
-OPENING: Final = (v1.SESSION_NEW, v1.SESSION_LOAD, v1.SESSION_RESUME)
+OPENING: Final = ("session/new", "session/load", "session/resume")
 
 
 @dataclass(slots=True)
@@ -77,28 +76,28 @@ class Scene:
         match event:
             case SeenRequest(is_agents=False):
                 self._follow_request(event)
-            case SeenNotification(is_agents=False, method=v1.SESSION_CANCEL):
+            case SeenNotification(is_agents=False, method="session/cancel"):
                 session = self.session(event.params)
                 if session is not None and session.turn is not None and session.turn.cancelled_at is None:
                     session.turn.cancelled_at, session.turn.cancelled_in = event.at_s, event.index
-            case SeenNotification(is_agents=False, method=v1.CANCEL_REQUEST):
+            case SeenNotification(is_agents=False, method="$/cancel_request"):
                 self._give_up(event.params.get("requestId"))
-            case SeenNotification(is_agents=True, method=v1.SESSION_UPDATE):
+            case SeenNotification(is_agents=True, method="session/update"):
                 self._hear(event)
             case SeenResponse(is_agents=True):
                 self._follow_answer(event)
 
     def _follow_request(self, request: SeenRequest) -> None:
-        if request.method == v1.INITIALIZE:
+        if request.method == "initialize":
             self.is_whole = True
             self.offer = as_object(request.params.get("clientCapabilities"))
-        elif request.method == v1.SESSION_NEW:
+        elif request.method == "session/new":
             self.opening += 1
         elif request.method in OPENING:
             session = self._added(request)
             if session is not None:
                 session.reopening, session.loaded_in, session.closed_in = request, None, None
-        elif request.method == v1.SESSION_PROMPT:
+        elif request.method == "session/prompt":
             session = self.session(request.params) if self.is_whole else self._added(request)
             if session is not None:
                 session.turn, session.loaded_in = OpenTurn(request), None
@@ -128,20 +127,20 @@ class Scene:
     def _follow_answer(self, answer: SeenResponse) -> None:
         request = answer.request
         session = self.session(request.params)
-        if request.method == v1.INITIALIZE and answer.error is None:
+        if request.method == "initialize" and answer.error is None:
             self.is_agreed = True
             self.capabilities = as_object(as_object(answer.result).get("agentCapabilities"))
-        elif request.method == v1.SESSION_NEW:
+        elif request.method == "session/new":
             self.opening -= 1
         elif session is not None and answer.error is None:
             match answer.request.method:
-                case v1.SESSION_LOAD:
+                case "session/load":
                     session.loaded_in = answer.index
-                case v1.SESSION_CLOSE:
+                case "session/close":
                     session.closed_in = answer.index
-                case v1.SESSION_DELETE:
+                case "session/delete":
                     session.is_deleted = True
-        if session is not None and request.method == v1.SESSION_PROMPT:
+        if session is not None and request.method == "session/prompt":
             _end_turn(session, answer)
         if session is not None and request is session.reopening:
             session.reopening = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from acp_tui.protocol import AUTH_REQUIRED, RESOURCE_NOT_FOUND, v1
+from acp_tui.protocol import AUTH_REQUIRED, RESOURCE_NOT_FOUND
 from acp_tui.protocol.connection import MCP_MESSAGE
 from acp_tui.rpc import ErrorCode
 from acp_tui.rpc.messages import Recent
@@ -23,10 +23,10 @@ class StatusCheck(Check):
         if not isinstance(event, SeenResponse) or not event.is_agents:
             return
         asked = event.request
-        if asked.method == v1.AUTH_STATUS:
+        if asked.method == "auth/status":
             is_answered = event.code != AUTH_REQUIRED
             self._judge("A-AUTH-4", is_answered, f"it was answered with {shown(event.error)}", asked.index)
-        elif asked.method == v1.SESSION_STATUS:
+        elif asked.method == "session/status":
             session_id = asked.params.get("sessionId")
             if event.code == RESOURCE_NOT_FOUND:
                 told = as_object(as_object(event.error).get("data")).get("sessionId")

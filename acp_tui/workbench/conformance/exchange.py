@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any, Final, TypeAlias
 
 from acp_tui.protocol.conductor import PROXY_INITIALIZES
-from acp_tui.protocol.v1 import INITIALIZE, SESSION_PROMPT
 from acp_tui.rpc import Direction, Pairing
 from acp_tui.rpc.messages import Key, Recent, key_of
 from acp_tui.values import dataclass
@@ -104,7 +103,7 @@ class Exchange:
         name, is_id = shown(request.request_id), _is_id(request.request_id)
         if request.is_agents:
             self._judge("A-RPC-3", is_id, f"{request.method} has the id {name}")
-        elif request.method in (INITIALIZE, *PROXY_INITIALIZES):
+        elif request.method in ("initialize", *PROXY_INITIALIZES):
             self._is_whole = True
         if not is_id:
             return
@@ -162,7 +161,7 @@ class Exchange:
     def finish(self) -> None:
         """End the connection. Prompts have a rule of their own."""
         for request in self._open.all_waiting(Direction.OUT):
-            if request.method != SESSION_PROMPT:
+            if request.method != "session/prompt":
                 self._judge("A-RPC-10", False, f"{request.method} was never answered", request.index)
         if self._done:
             self._judge("A-RPC-10", True, "")

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final
 
-from acp_tui.protocol import AUTH_REQUIRED, v1
+from acp_tui.protocol import AUTH_REQUIRED
 from acp_tui.protocol.conductor import PROXY_INITIALIZES, SUCCESSORS, is_call
 from acp_tui.rpc import ErrorCode
 from acp_tui.rpc.messages import Recent
@@ -17,32 +17,32 @@ from acp_tui.workbench.conformance.connection_state import OPENING, Check, Scene
 from acp_tui.workbench.conformance.exchange import Event, SeenNotification, SeenRequest, SeenResponse
 from acp_tui.workbench.conformance.rule import Judge, shown
 
-MAY_COME_FIRST: Final = frozenset({v1.CANCEL_REQUEST, v1.ELICITATION_CREATE, v1.ELICITATION_COMPLETE})
+MAY_COME_FIRST: Final = frozenset({"$/cancel_request", "elicitation/create", "elicitation/complete"})
 """Allowed before the answer to initialize, because they may be about that request (R-ELIC-1)."""
 
 AGENT_GATES: Final[dict[str, tuple[str, ...]]] = {
-    v1.SESSION_LOAD: ("loadSession",),
-    v1.SESSION_RESUME: ("sessionCapabilities", "resume"),
-    v1.SESSION_LIST: ("sessionCapabilities", "list"),
-    v1.SESSION_DELETE: ("sessionCapabilities", "delete"),
-    v1.SESSION_CLOSE: ("sessionCapabilities", "close"),
-    v1.LOGOUT: ("auth", "logout"),
-    v1.SESSION_STATUS: ("sessionCapabilities", "status"),
-    v1.AUTH_STATUS: ("auth", "status"),
+    "session/load": ("loadSession",),
+    "session/resume": ("sessionCapabilities", "resume"),
+    "session/list": ("sessionCapabilities", "list"),
+    "session/delete": ("sessionCapabilities", "delete"),
+    "session/close": ("sessionCapabilities", "close"),
+    "logout": ("auth", "logout"),
+    "session/status": ("sessionCapabilities", "status"),
+    "auth/status": ("auth", "status"),
     "providers/list": ("providers",),
     "providers/set": ("providers",),
     "providers/disable": ("providers",),
 }
-ALWAYS_SERVED: Final = (v1.SESSION_NEW, v1.SESSION_PROMPT)
+ALWAYS_SERVED: Final = ("session/new", "session/prompt")
 _TERMINAL: Final = ("terminal",)
 CLIENT_GATES: Final[dict[str, tuple[str, ...]]] = {
-    v1.FS_READ_TEXT_FILE: ("fs", "readTextFile"),
-    v1.FS_WRITE_TEXT_FILE: ("fs", "writeTextFile"),
-    v1.TERMINAL_CREATE: _TERMINAL,
-    v1.TERMINAL_OUTPUT: _TERMINAL,
-    v1.TERMINAL_WAIT_FOR_EXIT: _TERMINAL,
-    v1.TERMINAL_KILL: _TERMINAL,
-    v1.TERMINAL_RELEASE: _TERMINAL,
+    "fs/read_text_file": ("fs", "readTextFile"),
+    "fs/write_text_file": ("fs", "writeTextFile"),
+    "terminal/create": _TERMINAL,
+    "terminal/output": _TERMINAL,
+    "terminal/wait_for_exit": _TERMINAL,
+    "terminal/kill": _TERMINAL,
+    "terminal/release": _TERMINAL,
 }
 UPDATE_GATES: Final[dict[str, tuple[str, ...]]] = {
     "notice": ("session", "notices"),
@@ -81,7 +81,7 @@ class HandshakeCheck(Check):
 
     def _look_at_request(self, method: str, params: object) -> None:
         path = CLIENT_GATES.get(method)
-        if method == v1.ELICITATION_CREATE:
+        if method == "elicitation/create":
             path = ("elicitation", str(as_object(params).get("mode")))
         if path is not None and self._scene.is_whole:
             self._judge("A-CAP-1", offers(self._scene.offer, path), f"it sent {method} without {'.'.join(path)}")
@@ -92,7 +92,7 @@ class HandshakeCheck(Check):
             self._judge("A-CAP-4", offers(self._scene.offer, path), f"it sent {kind}, but the client didn't opt in")
 
     def _look_at_answer(self, answer: SeenResponse) -> None:
-        if answer.request.method == v1.INITIALIZE:
+        if answer.request.method == "initialize":
             if answer.error is None:
                 self._look_at_agreement(answer)
             return
@@ -138,7 +138,7 @@ class OptionCheck(Check):
     def see(self, event: Event) -> None:
         if isinstance(event, SeenResponse) and event.is_agents:
             self._look_at_answer(event)
-        elif isinstance(event, SeenNotification) and event.is_agents and event.method == v1.SESSION_UPDATE:
+        elif isinstance(event, SeenNotification) and event.is_agents and event.method == "session/update":
             self._look_at_update(event.params)
 
     def _look_at_answer(self, answer: SeenResponse) -> None:
@@ -148,11 +148,11 @@ class OptionCheck(Check):
             if isinstance(session_id, str):
                 self._look_at_modes(session_id, as_object(result.get("modes")))
             self._look_at_options(result.get("configOptions"))
-        elif method == v1.SESSION_SET_MODE:
+        elif method == "session/set_mode":
             if str(params.get("modeId")) in self._known_modes(params):
                 text = f"{shown(params.get('modeId'))} was answered with {shown(answer.error)}"
                 self._judge("A-MODE-2", answer.error is None, text, answer.request.index)
-        elif method == v1.SESSION_SET_CONFIG_OPTION and answer.error is None:
+        elif method == "session/set_config_option" and answer.error is None:
             self._look_at_options(result.get("configOptions"))
             self._look_at_taken(answer)
 
@@ -243,7 +243,7 @@ class ProxyCheck(Check):
             case SeenRequest() | SeenNotification() if event.is_agents and event.method in SUCCESSORS:
                 self._judge("A-PROXY-3", is_call(event.params), f"it wraps {shown(event.params)}")
             case SeenResponse(is_agents=False, error=None) if event.request.method in SUCCESSORS:
-                if event.request.params.get("method") == v1.INITIALIZE:
+                if event.request.params.get("method") == "initialize":
                     self._agreed = as_object(event.result)
             case SeenResponse(is_agents=True, error=None) if event.request.method in PROXY_INITIALIZES:
                 self._look_at_agreement(event)

@@ -12,7 +12,6 @@ from typing import Any, Final, get_args, get_type_hints
 
 from pydantic_core import ValidationError
 
-from acp_tui.protocol import v1
 from acp_tui.protocol.connection import MCP_MESSAGE
 from acp_tui.protocol.v1 import agent_requests, initialize, session, updates
 from acp_tui.protocol.v1.agent_requests import PermissionOption
@@ -32,38 +31,38 @@ The reaction to it as a request and as a notification shows how unknown methods 
 """
 
 REQUESTS: Final[dict[str, Any]] = {
-    v1.SESSION_REQUEST_PERMISSION: agent_requests.RequestPermissionRequest,
-    v1.FS_READ_TEXT_FILE: agent_requests.ReadTextFileRequest,
-    v1.FS_WRITE_TEXT_FILE: agent_requests.WriteTextFileRequest,
-    v1.TERMINAL_CREATE: agent_requests.CreateTerminalRequest,
-    v1.TERMINAL_OUTPUT: agent_requests.TerminalRequest,
-    v1.TERMINAL_WAIT_FOR_EXIT: agent_requests.TerminalRequest,
-    v1.TERMINAL_KILL: agent_requests.TerminalRequest,
-    v1.TERMINAL_RELEASE: agent_requests.TerminalRequest,
-    v1.ELICITATION_CREATE: agent_requests.CreateElicitationRequest,
+    "session/request_permission": agent_requests.RequestPermissionRequest,
+    "fs/read_text_file": agent_requests.ReadTextFileRequest,
+    "fs/write_text_file": agent_requests.WriteTextFileRequest,
+    "terminal/create": agent_requests.CreateTerminalRequest,
+    "terminal/output": agent_requests.TerminalRequest,
+    "terminal/wait_for_exit": agent_requests.TerminalRequest,
+    "terminal/kill": agent_requests.TerminalRequest,
+    "terminal/release": agent_requests.TerminalRequest,
+    "elicitation/create": agent_requests.CreateElicitationRequest,
     MCP_MESSAGE: agent_requests.MessageMcpRequest,
 }
 NOTIFICATIONS: Final[dict[str, Any]] = {
-    v1.SESSION_UPDATE: updates.SessionNotification,
-    v1.ELICITATION_COMPLETE: agent_requests.CompleteElicitationNotification,
-    v1.CANCEL_REQUEST: session.CancelRequestNotification,
+    "session/update": updates.SessionNotification,
+    "elicitation/complete": agent_requests.CompleteElicitationNotification,
+    "$/cancel_request": session.CancelRequestNotification,
 }
 RESULTS: Final[dict[str, Any]] = {
-    v1.INITIALIZE: initialize.InitializeResponse,
-    v1.AUTHENTICATE: WireModel,
-    v1.LOGOUT: WireModel,
-    v1.AUTH_STATUS: initialize.AuthStatusResponse,
+    "initialize": initialize.InitializeResponse,
+    "authenticate": WireModel,
+    "logout": WireModel,
+    "auth/status": initialize.AuthStatusResponse,
     "providers/list": initialize.ListProvidersResponse,
-    v1.SESSION_NEW: session.NewSessionResponse,
-    v1.SESSION_LOAD: session.SessionSetup,
-    v1.SESSION_RESUME: session.SessionSetup,
-    v1.SESSION_LIST: session.ListSessionsResponse,
-    v1.SESSION_STATUS: session.SessionStatusResponse,
-    v1.SESSION_DELETE: WireModel,
-    v1.SESSION_CLOSE: WireModel,
-    v1.SESSION_PROMPT: session.PromptResponse,
-    v1.SESSION_SET_MODE: WireModel,
-    v1.SESSION_SET_CONFIG_OPTION: session.SetSessionConfigOptionResponse,
+    "session/new": session.NewSessionResponse,
+    "session/load": session.SessionSetup,
+    "session/resume": session.SessionSetup,
+    "session/list": session.ListSessionsResponse,
+    "session/status": session.SessionStatusResponse,
+    "session/delete": WireModel,
+    "session/close": WireModel,
+    "session/prompt": session.PromptResponse,
+    "session/set_mode": WireModel,
+    "session/set_config_option": session.SetSessionConfigOptionResponse,
 }
 DRAFT_METHODS: Final = ("mcp/", "auth/", "proxy/", "nes/", "document/", "providers/", "session/")
 
@@ -242,7 +241,7 @@ _ABSOLUTE: Final = re.compile(r"/|[A-Za-z]:[\\/]|\\\\")
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/]*={0,2}")
 _LOOKED_AT: Final = 4096
 """Characters at the beginning and at the end; a picture has millions."""
-_WITH_PATH: Final = (v1.FS_READ_TEXT_FILE, v1.FS_WRITE_TEXT_FILE)
+_WITH_PATH: Final = ("fs/read_text_file", "fs/write_text_file")
 
 
 class ValueCheck(Check):
@@ -252,13 +251,13 @@ class ValueCheck(Check):
         match event:
             case SeenRequest(method=method, params=params) if method in _WITH_PATH:
                 self._look_at_path(params.get("path"))
-            case SeenRequest(method=v1.TERMINAL_CREATE, params=params):
+            case SeenRequest(method="terminal/create", params=params):
                 self._look_at_path(params.get("cwd"))
-            case SeenRequest(method=v1.SESSION_REQUEST_PERMISSION, params=params):
+            case SeenRequest(method="session/request_permission", params=params):
                 self._look_at_call(as_object(params.get("toolCall")))
-            case SeenNotification(method=v1.SESSION_UPDATE, params=params):
+            case SeenNotification(method="session/update", params=params):
                 self._look_at_update(as_object(params.get("update")))
-            case SeenResponse(request=request, result=result) if request.method == v1.SESSION_LIST:
+            case SeenResponse(request=request, result=result) if request.method == "session/list":
                 for item in objects(as_object(result).get("sessions")):
                     self._look_at_path(item.get("cwd"))
                     for directory in as_list(item.get("additionalDirectories")):

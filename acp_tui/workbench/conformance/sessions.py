@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from os.path import normpath
 from typing import Any, Final
 
-from acp_tui.protocol import v1
 from acp_tui.rpc import ErrorCode
 from acp_tui.workbench.conformance.connection_state import (
     CROSSING_S,
@@ -70,7 +69,7 @@ class SessionCheck(Check):
         self._judge("A-SESS-2", True, "")
         if session.closed_in is not None and session.reopening is None:
             self._judge("A-SESS-4", False, f"{event.method} came for a closed session", session.closed_in)
-        if event.method == v1.SESSION_UPDATE:
+        if event.method == "session/update":
             self._look_at_history(session_id, session, as_object(event.params.get("update")))
 
     def _look_at_history(self, session_id: str, session: SessionScene, update: dict[str, Any]) -> None:
@@ -88,9 +87,9 @@ class SessionCheck(Check):
 
     def _look_at_answer(self, answer: SeenResponse) -> None:
         method = answer.request.method
-        if method == v1.SESSION_LIST:
+        if method == "session/list":
             self._look_at_list(answer)
-        elif method == v1.SESSION_NEW:
+        elif method == "session/new":
             session_id = as_object(answer.result).get("sessionId")
             if isinstance(session_id, str):
                 earlier = self._scene.sessions.get(session_id)
@@ -111,7 +110,7 @@ class SessionCheck(Check):
             self._judge("A-SESS-5", answer.error is None, text, begin)
         if answer.error is not None:
             return
-        if answer.request.method == v1.SESSION_RESUME:
+        if answer.request.method == "session/resume":
             what = ", ".join(kind for kind in HISTORY if kind in replay)
             self._judge("A-RESUME-1", not what, f"it sent {what}", begin)
         elif session.talks:
@@ -191,7 +190,7 @@ class SystemPromptCheck(Check):
         if not isinstance(event, SeenResponse) or not event.is_agents:
             return
         result, prompt = as_object(event.result), event.request.params.get("systemPrompt")
-        if event.request.method == v1.INITIALIZE:
+        if event.request.method == "initialize":
             of_two = as_object(as_object(result.get("capabilities")).get("session"))
             self._offered = of_two or as_object(as_object(result.get("agentCapabilities")).get("sessionCapabilities"))
         elif isinstance(prompt, dict) and offers(self._offered, ("systemPrompt",)):
@@ -217,9 +216,9 @@ class TurnCheck(Check):
         """The frames of open prompts that the agent has reacted to."""
 
     def see(self, event: Event) -> None:
-        if isinstance(event, SeenNotification) and event.is_agents and event.method == v1.SESSION_UPDATE:
+        if isinstance(event, SeenNotification) and event.is_agents and event.method == "session/update":
             self._look_at_update(event)
-        elif isinstance(event, SeenResponse) and event.is_agents and event.request.method == v1.SESSION_PROMPT:
+        elif isinstance(event, SeenResponse) and event.is_agents and event.request.method == "session/prompt":
             self._look_at_end(event)
 
     def finish(self) -> None:

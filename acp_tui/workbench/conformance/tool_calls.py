@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from acp_tui.protocol import v1
 from acp_tui.rpc.messages import Recent
 from acp_tui.values import dataclass
 from acp_tui.workbench.conformance.connection_state import CROSSING_S, Check, Scene, as_list, as_object, objects
@@ -43,18 +42,18 @@ class ToolCallCheck(Check):
 
     def see(self, event: Event) -> None:
         match event:
-            case SeenNotification(is_agents=True, method=v1.SESSION_UPDATE, params=params):
+            case SeenNotification(is_agents=True, method="session/update", params=params):
                 update = as_object(params.get("update"))
                 if update.get("sessionUpdate") in ("tool_call", "tool_call_update"):
                     self._look_at_report(event, update)
-            case SeenRequest(is_agents=True, method=v1.SESSION_REQUEST_PERMISSION, params=params):
+            case SeenRequest(is_agents=True, method="session/request_permission", params=params):
                 self._take_note(event, as_object(params.get("toolCall")))
             case SeenResponse(is_agents=False, request=request, result=result):
                 terminal_id = as_object(result).get("terminalId")
-                if request.method == v1.TERMINAL_CREATE and isinstance(terminal_id, str):
+                if request.method == "terminal/create" and isinstance(terminal_id, str):
                     self._terminals[str(request.params.get("sessionId")), terminal_id] = None
             case SeenResponse(is_agents=True, request=request):
-                if request.method == v1.SESSION_PROMPT:
+                if request.method == "session/prompt":
                     self._look_at_open_calls(event)
 
     def _look_at_report(self, told: SeenNotification, update: dict[str, Any]) -> None:
@@ -128,13 +127,13 @@ class PermissionCheck(Check):
 
     def see(self, event: Event) -> None:
         match event:
-            case SeenRequest(is_agents=True, method=v1.SESSION_REQUEST_PERMISSION):
+            case SeenRequest(is_agents=True, method="session/request_permission"):
                 self._look_at_options(objects(event.params.get("options")))
                 self._look_at_time(event)
                 self._look_at_subject(event.params)
-            case SeenResponse(is_agents=False, request=request) if request.method == v1.SESSION_REQUEST_PERMISSION:
+            case SeenResponse(is_agents=False, request=request) if request.method == "session/request_permission":
                 self._take_note(event)
-            case SeenNotification(is_agents=True, method=v1.SESSION_UPDATE, params=params):
+            case SeenNotification(is_agents=True, method="session/update", params=params):
                 update = as_object(params.get("update"))
                 key = (str(params.get("sessionId")), str(update.get("toolCallId")))
                 if key in self._rejected and update.get("status") in ("completed", "failed"):
@@ -180,7 +179,7 @@ class PermissionCheck(Check):
             self._rejected[str(params.get("sessionId")), call_id] = answer.index
 
 
-USES: Final = (v1.TERMINAL_OUTPUT, v1.TERMINAL_WAIT_FOR_EXIT, v1.TERMINAL_KILL, v1.TERMINAL_RELEASE)
+USES: Final = ("terminal/output", "terminal/wait_for_exit", "terminal/kill", "terminal/release")
 
 
 class TerminalCheck(Check):
@@ -194,16 +193,16 @@ class TerminalCheck(Check):
     def see(self, event: Event) -> None:
         match event:
             case SeenResponse(is_agents=False, request=request, result=result, index=index):
-                if request.method == v1.TERMINAL_CREATE:
+                if request.method == "terminal/create":
                     terminal_id = as_object(result).get("terminalId")
                     if isinstance(terminal_id, str):
                         self._live[str(request.params.get("sessionId")), terminal_id] = index
-            case SeenRequest(is_agents=True, method=v1.TERMINAL_CREATE, params=params):
+            case SeenRequest(is_agents=True, method="terminal/create", params=params):
                 self._look_at_command(params.get("command"), params.get("args"))
             case SeenRequest(is_agents=True, method=method, params=params) if method in USES:
                 key = (str(params.get("sessionId")), str(params.get("terminalId")))
                 self._judge("A-TERM-2", self._live.may_know(key), f"{method} came for {shown(key[1])}")
-                if method == v1.TERMINAL_RELEASE and self._live.pop(key, None) is not None:
+                if method == "terminal/release" and self._live.pop(key, None) is not None:
                     self._judge("A-TERM-1", True, "")
 
     def _look_at_command(self, command: object, args: object) -> None:
@@ -228,13 +227,13 @@ class ElicitationCheck(Check):
 
     def see(self, event: Event) -> None:
         match event:
-            case SeenRequest(is_agents=True, method=v1.ELICITATION_CREATE, params={"mode": "url"} as params):
+            case SeenRequest(is_agents=True, method="elicitation/create", params={"mode": "url"} as params):
                 self._pages[str(params.get("elicitationId"))] = None
                 url = str(params.get("url"))
                 self._judge("A-ELIC-4", url.startswith(("https://", "http://")), f"the address is {shown(url)}")
-            case SeenRequest(is_agents=True, method=v1.ELICITATION_CREATE, params=params):
+            case SeenRequest(is_agents=True, method="elicitation/create", params=params):
                 self._look_at_form(as_object(params.get("requestedSchema")))
-            case SeenNotification(is_agents=True, method=v1.ELICITATION_COMPLETE, params=params):
+            case SeenNotification(is_agents=True, method="elicitation/complete", params=params):
                 page = str(params.get("elicitationId"))
                 self._judge("A-ELIC-3", self._pages.may_know(page), f"no request has the elicitationId {shown(page)}")
 

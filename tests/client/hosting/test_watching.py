@@ -12,7 +12,6 @@ from acp_tui.client.hosting import extension_methods
 from acp_tui.client.hosting.host import Access
 from acp_tui.client.sessions.session import Attendance
 from acp_tui.conversation.facts import Turn
-from acp_tui.protocol import v1
 from acp_tui.protocol.connection import STEERING
 from support.agents import REPLY, agent_texts, asked, said, until
 from support.hosted import hosted
@@ -24,17 +23,17 @@ WATCHING = Access("10.0.0.7", is_read_only=True)
 SECRET = "sk-proj-" + "abcdEFGH1234" * 4
 FULL = {"sessionId": "s1"}
 METHODS: dict[str, dict[str, Any]] = {
-    v1.AUTHENTICATE: {"methodId": "agent"},
-    v1.LOGOUT: {},
-    v1.AUTH_STATUS: {},
+    "authenticate": {"methodId": "agent"},
+    "logout": {},
+    "auth/status": {},
     "providers/list": {},
     "providers/set": {"providerId": "main", "apiType": "openai", "baseUrl": "https://evil.example"},
     "providers/disable": {"providerId": "main"},
-    v1.SESSION_NEW: {"cwd": "/", "mcpServers": []},
-    v1.SESSION_CLOSE: FULL,
-    v1.SESSION_PROMPT: {**FULL, "prompt": [{"type": "text", "text": "rm"}]},
+    "session/new": {"cwd": "/", "mcpServers": []},
+    "session/close": FULL,
+    "session/prompt": {**FULL, "prompt": [{"type": "text", "text": "rm"}]},
     STEERING: {**FULL, "prompt": [{"type": "text", "text": "rm"}]},
-    v1.SESSION_SET_CONFIG_OPTION: {**FULL, "configId": "mode", "value": "code"},
+    "session/set_config_option": {**FULL, "configId": "mode", "value": "code"},
     "auth/login": {"methodId": "agent"},
     "auth/logout": {},
     "tool_call/cancel": {**FULL, "toolCallId": "p"},
@@ -82,7 +81,7 @@ async def test_nothing_that_a_hostile_watcher_sends_reaches_the_agent_or_ends_an
         await until(its.session, lambda: bool(its.session.conversation.permissions))
         async with its.played(WATCHING) as spy:
             await shake_hands(spy, dict(extension_methods.FOLLOWS) if version == 1 else None, version)
-            load = v1.SESSION_LOAD if version == 1 else v1.SESSION_RESUME
+            load = "session/load" if version == 1 else "session/resume"
             await spy.send(request("load", load, {"sessionId": "s1", "cwd": "/", "mcpServers": []}))
             await settle()
             sent = await spy.receive_all()
