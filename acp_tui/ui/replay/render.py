@@ -107,7 +107,7 @@ class PictureScreen(Screen[None]):
         folder = Path(self._timeline.header.cwd).name
         facts = session_facts(conversation, self._timeline.agent, folder, None)
         plans = tuple(conversation.plans.values())
-        self._sidebar.show(SidebarState(plans, (), "", facts, are_changes_known=False))
+        self._sidebar.show(SidebarState(plans, facts=facts))
 
     def action_toggle_plan(self) -> None:
         if self._sidebar is not None:

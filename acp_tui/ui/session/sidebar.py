@@ -65,13 +65,13 @@ class SidebarState:
     summary: str = ""
     facts: tuple[tuple[str, str], ...] = ()
     """Labels and values."""
-    are_changes_known: bool = True
     subagents: tuple[SubagentRow, ...] = ()
 
     @property
     def sections(self) -> tuple[SidebarSection, ...]:
-        unknown = {SidebarSection.CHANGES: not self.are_changes_known, SidebarSection.SUBAGENTS: not self.subagents}
-        return tuple(each for each in SidebarSection if not unknown.get(each, False))
+        """Those that say something."""
+        said = (self.plans, self.subagents, self.changes, self.facts)
+        return tuple(each for each, has_any in zip(SidebarSection, said, strict=True) if has_any)
 
     def part(self, section: SidebarSection) -> tuple[object, ...]:
         match section:
@@ -80,7 +80,7 @@ class SidebarState:
             case SidebarSection.SUBAGENTS:
                 return self.subagents
             case SidebarSection.CHANGES:
-                return (self.are_changes_known, self.summary, self.changes)
+                return (self.summary, self.changes)
             case SidebarSection.SESSION:
                 return self.facts
 
@@ -146,8 +146,6 @@ def _indented(spans: Sequence[Span], width: int, head: Segment) -> Iterator[Stri
 
 
 def _plans(plans: Sequence[Plan], width: int, palette: Palette) -> Iterator[Strip]:
-    if not plans:
-        yield from _indented([("none yet", palette.muted)], width, Segment(" " * INDENT))
     for number, plan in enumerate(plans):
         if number:
             yield Strip([])
@@ -155,8 +153,6 @@ def _plans(plans: Sequence[Plan], width: int, palette: Palette) -> Iterator[Stri
 
 
 def _files(state: SidebarState, width: int, palette: Palette) -> Iterator[SidebarLine]:
-    if not state.changes:
-        yield SidebarLine(Strip([Segment(f"{' ' * INDENT}none", palette.muted)]))
     for change in islice(state.changes, MAX_FILES):
         yield SidebarLine(_file(change, width, palette), change)
     more = len(state.changes) - MAX_FILES
@@ -305,9 +301,10 @@ class Sidebar(LineView, can_focus=True):
                 self.cursor = next((each for each in files if each.path == path), SidebarSection.CHANGES)
             case SubagentRow(session_id=session_id):
                 rows = (each for each in self._targets if isinstance(each, SubagentRow))
-                self.cursor = next((each for each in rows if each.session_id == session_id), SidebarSection.PLAN)
-            case SidebarSection() if self.cursor not in self._targets:
-                self.cursor = SidebarSection.PLAN
+                self.cursor = next((each for each in rows if each.session_id == session_id), SidebarSection.SUBAGENTS)
+        is_idle = isinstance(self.cursor, SidebarSection) and not self.has_focus
+        if (targets := self._targets) and (is_idle or self.cursor not in targets):
+            self.cursor = targets[0]
 
     def action_move(self, step: int) -> None:
         """Move the cursor by so many rows that can be chosen."""

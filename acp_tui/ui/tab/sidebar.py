@@ -104,9 +104,13 @@ class SidebarController:
         if self._newest is None:
             self._newest = self._newest_first(changes.changes if changes is not None else {})
         summary = changes.summary() if changes is not None else ""
-        plans = tuple(session.conversation.plans.values())
-        subagents = tuple(map(_row, session.conversation.subagents.values()))
-        return SidebarState(plans, self._newest, summary, self._facts(session), subagents=subagents)
+        conversation = session.conversation
+        plans = tuple(conversation.plans.values())
+        start = conversation.turn_start or 0  # of those that began before, the conversation tells
+        subagents = (
+            each for each in conversation.subagents.values() if each.entry >= start or not each.conversation.is_idle
+        )
+        return SidebarState(plans, self._newest, summary, self._facts(session), subagents=tuple(map(_row, subagents)))
 
     def _newest_first(self, changes: Mapping[str, FileChange]) -> tuple[FileChange, ...]:
         known = self._recency

@@ -113,7 +113,7 @@ async def test_a_text_is_the_screen_as_it_was(timeline: Timeline) -> None:
 async def test_on_a_wide_screen_the_sidebar_shows_what_the_recording_knows(timeline: Timeline) -> None:
     narrow, wide = [await rendered(timeline, ".txt", View(size=(columns, 30))) for columns in (149, 150)]
     assert "▾ Session" not in narrow
-    assert "▾ Plan" in wide
+    assert "▾ Session" in wide
     assert "Folder     project" in wide
     assert "/project" not in wide.split("▾ Session")[1]  # the name of its home is private
     assert "Changed files" not in wide

@@ -200,7 +200,7 @@ async def test_the_file_that_changed_last_stands_first() -> None:
 async def test_enter_on_a_file_opens_its_review_and_so_does_a_click() -> None:
     async with open_page(size=WIDE) as page:
         await _change(page, FileChange("one.py", "modified", added=12, removed=3))
-        await page.press("alt+s", "down", "down")
+        await page.press("alt+s", "down")
         assert _cursor(page) == "one.py"
         await page.press("enter")
         assert isinstance(page.pilot.app.screen, ReviewScreen)
@@ -211,14 +211,23 @@ async def test_enter_on_a_file_opens_its_review_and_so_does_a_click() -> None:
         assert page.prompt.has_focus
 
 
-async def test_the_cursor_stays_with_its_file_and_falls_back_to_the_heading() -> None:
+async def test_the_cursor_stays_with_its_file_and_falls_back_to_a_heading() -> None:
     async with open_page(size=WIDE) as page:
         await _change(page, FileChange("one.py", "modified", added=1))
-        await page.press("alt+s", "down", "down")
+        await page.press("alt+s", "down")
         await _change(page, FileChange("one.py", "modified", added=2), FileChange("two.py", "added", added=1))
         assert _cursor(page) == "one.py"
         await _change(page)
-        assert _cursor(page) is SidebarSection.CHANGES
+        assert _cursor(page) is SidebarSection.SESSION
+
+
+async def test_only_sections_that_say_something_are_shown() -> None:
+    async with open_page(size=WIDE) as page:
+        assert "▾ Session" in page.text
+        assert not any(heading in page.text for heading in ("Plan", "Changed files", "Subagents"))
+        await page.apply(PLAN)
+        await _change(page, FileChange("one.py", "modified", added=1))
+        assert all(heading in page.text for heading in ("▾ Plan", "▾ Changed files"))
 
 
 async def test_a_click_on_a_heading_folds_the_section_and_leaves_the_focus() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from acp_tui.conversation.facts import SessionId, TurnUsage
-from acp_tui.conversation.updates import PromptSent, StateReported, SubagentReported, SubagentSaid
+from acp_tui.conversation.updates import PromptSent, StateReported, SubagentReported, SubagentSaid, TurnEnded
 from acp_tui.ui.conversation.entry_views import EntryView, SubagentView
 from acp_tui.ui.conversation.view import ConversationView
 from support.folding import agent, call, prompt
@@ -103,9 +103,20 @@ async def test_the_sidebar_lists_them_and_leads_to_them() -> None:
         assert "2 of 2 running" in page.text
         await page.apply(SubagentReported(_id(1), state=StateReported("idle", "end_turn")))
         assert "1 of 2 running" in page.text
-        await page.press("alt+s", "down", "down", "down", "enter")
+        await page.press("alt+s", "down", "down", "enter")
         await page.settled()
         assert "↳ Write · running · Esc back" in page.text
+
+
+async def test_the_sidebar_lists_those_of_the_last_turn_and_those_that_still_work() -> None:
+    looks, writes = _begun(1, "Look"), _begun(2, "Write")
+    async with open_page(prompt("go"), looks, writes, size=(160, 40)) as page:
+        await page.apply(SubagentReported(_id(1), state=StateReported("idle", "end_turn")), TurnEnded("end_turn"))
+        assert "1 of 2 running" in page.text
+        await page.apply(prompt("more"))
+        assert "1 of 1 running" in page.text
+        await page.apply(SubagentReported(_id(2), state=StateReported("idle", "end_turn")))
+        assert "▾ Subagents" not in page.text
 
 
 async def test_a_prompt_is_for_the_agent_itself() -> None:
