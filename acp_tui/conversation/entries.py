@@ -10,7 +10,7 @@ from acp_tui.conversation.buffers import ByteRing, TextBuffer
 from acp_tui.conversation.content import ContentBlock, Text, is_for_user, label_of, typed_and_pasted
 from acp_tui.conversation.elicitation import FieldAnswer
 from acp_tui.conversation.facts import REJECTIONS, ErrorFacts
-from acp_tui.conversation.tool_calls import CANCELLED, FAILED, UNFINISHED, TerminalId, ToolCall
+from acp_tui.conversation.tool_calls import CANCELLED, UNFINISHED, TerminalId, ToolCall
 from acp_tui.conversation.updates import ClientRemark, ElicitationAction, Reconnected, Role, UnknownUpdate
 from acp_tui.values import dataclass
 
@@ -95,13 +95,6 @@ class ToolCallEntry:
     decisions: tuple[Decision, ...] = ()
     waiting: int = 0
     """How many permission requests about it wait for the user."""
-
-    @property
-    def is_allowed(self) -> bool:
-        """Whether the user allowed it, after seeing it whole, and it hasn't failed."""
-        decided = self.decisions[-1] if self.decisions else None
-        is_allowed = decided is not None and decided.option_name is not None and decided.option_kind not in REJECTIONS
-        return is_allowed and self.call.status != FAILED
 
     @property
     def is_rejected(self) -> bool:

@@ -128,12 +128,7 @@ class ConversationSettings:
         QUIET_KINDS, "Kinds of tool calls to fold unless they fail.", allowed=KINDS, project="choose"
     )
     diff_lines: int = setting(
-        24,
-        "How much of a diff to show; of one that you allowed, the title.",
-        unit="lines",
-        minimum=0,
-        maximum=MAX_FOLDED_LINES,
-        project="choose",
+        24, "How much of a diff to show.", unit="lines", minimum=0, maximum=MAX_FOLDED_LINES, project="choose"
     )
     text_lines: int = setting(
         6,

@@ -253,9 +253,7 @@ class ToolCallDrawing(KeptDrawing):
     def _item(self, item: ToolCallContent, context: DrawContext, width: int) -> list[Sequence[Strip]]:
         match item:
             case TextDiff():
-                most = context.folds.diff_lines
-                most = min(most, 1) if self._entry.is_allowed else most
-                return self._folded(self._diff(item, context, width), most, context)
+                return self._folded(self._diff(item, context, width), context.folds.diff_lines, context)
             case TerminalContent(terminal_id):
                 limit = self._shown(context.folds.terminal_lines, context)
                 return terminal_runs(context.terminals.get(terminal_id), context, width, limit)

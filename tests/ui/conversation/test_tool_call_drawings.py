@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from acp_tui.conversation.content import Text
-from acp_tui.conversation.facts import RequestKey
 from acp_tui.conversation.tool_calls import (
     BlockContent,
     Location,
@@ -15,8 +14,8 @@ from acp_tui.conversation.tool_calls import (
     TerminalId,
     TextDiff,
 )
-from acp_tui.conversation.updates import PermissionAnswered, SessionUpdate, TerminalOpened
-from support.folding import ask, call
+from acp_tui.conversation.updates import SessionUpdate, TerminalOpened
+from support.folding import call
 from support.screens import open_page
 
 JSON = '[\n  {\n    "content": "Read **it**"\n  }\n]'
@@ -79,23 +78,6 @@ async def test_the_sessions_own_folder_is_no_news_beside_a_command(kind: str, li
     reported = call("c", title="tool", kind=kind, locations=(Location("/project/"),))
     async with open_page(reported) as page:
         assert head(page.text) == line
-
-
-@pytest.mark.parametrize(
-    ("answer", "status", "is_shown"),
-    [("opt-1", "completed", False), ("opt-1", "failed", True), ("opt-2", "completed", True), (None, "completed", True)],
-)
-async def test_of_an_edit_that_you_allowed_only_the_title_is_shown_again(
-    answer: str | None, status: str, is_shown: bool
-) -> None:
-    edit = TextDiff("/project/a.py", "new\nwords\n", "old\n")
-    asked = ask(1, "c", title="Edit", kind="edit", content=(edit,))
-    answered = PermissionAnswered(RequestKey(1), answer)
-    async with open_page(asked, answered, call("c", status=status)) as page:
-        assert "a.py  +2  -1" in page.text
-        assert ("+ words" in page.text) is is_shown
-        await page.press("ctrl+o")
-        assert "+ words" in page.text
 
 
 async def test_what_a_tool_prints_keeps_its_lines_and_its_blanks() -> None:
