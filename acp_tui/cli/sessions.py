@@ -21,7 +21,7 @@ from acp_tui.client.agents.address import is_address
 from acp_tui.client.agents.catalogue import recorded_agent
 from acp_tui.client.agents.command import DEMO, AgentCommand
 from acp_tui.client.errors import AgentNotFound, ClientError
-from acp_tui.client.sessions.marks import SessionMarks
+from acp_tui.client.sessions.marks import SessionMarks, sessions_in_project
 from acp_tui.client.sessions.session_history import (
     LeftSession,
     PastSession,
@@ -59,10 +59,11 @@ def run(args: Args) -> int:
 
 
 def list_sessions(cwd: Path | None, words: str, *, as_json: bool) -> None:
-    """Print the sessions of a folder, or of all, that contain `words`."""
+    """Print the sessions of a folder and its repository's other worktrees, or of all, that contain `words`."""
     index = recordings_index()
     with ExitOnError(ExitCode.ERROR):
-        found = SessionMarks().marked(recorded_sessions(index, cwd, words))
+        past = recorded_sessions(index, None, words) if cwd is None else sessions_in_project(index, cwd, words)
+        found = SessionMarks().marked(past)
         everywhere = recorded_sessions(index, None)
         elsewhere = everywhere if found or not words else recorded_sessions(index, None, words)
     if as_json:
@@ -92,7 +93,8 @@ def _lines(found: Sequence[PastSession], short: dict[str, str], words: str) -> I
     for past in found:
         last = datetime.fromtimestamp(past.last_at or 0)
         agent = make_visible_line(past.shown_agent)
-        row = f"{short[past.session_id]:<{ids}}  {agent:<{agents}}  {last:%Y-%m-%d %H:%M}  {past.title}"
+        branch = f"  ({past.branch})" if past.branch else ""
+        row = f"{short[past.session_id]:<{ids}}  {agent:<{agents}}  {last:%Y-%m-%d %H:%M}  {past.title}{branch}"
         yield make_visible_line(row)
         line = _line_with(past, words)
         if line and line != past.title:
@@ -305,7 +307,11 @@ def say_what_is_left(left: Sequence[LeftSession], folders: Iterable[Path], *, ha
         say(emulator.PLAIN_TEXT_HINT)
     say_how_to_resume(*left)
     for worktree in {known for folder in folders if (known := known_worktree(folder)) is not None}:
-        say(f"kept worktree {worktree.root} on branch {worktree.branch}; close its tab to copy it back or delete it")
+        root, by_git = worktree.root, shlex.join(["git", "worktree", "remove", str(worktree.root)])
+        say(
+            f"kept worktree {root} on branch {worktree.branch}; to copy it back or delete it, resume its session and"
+            f" close the tab (Alt+W); to delete it at once: {by_git}"
+        )
 
 
 def say_how_to_resume(*left: LeftSession) -> None:

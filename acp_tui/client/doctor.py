@@ -271,9 +271,18 @@ class AgentCheck:
         if agent.sandbox is not None:
             await self._prove(agent.sandbox)
         session = await self._open_session(agent)
-        await self._look_at_login(agent)
-        if prompt is not None:
-            await self._take_turn(session, prompt)
+        try:
+            await self._look_at_login(agent)
+            if prompt is not None:
+                await self._take_turn(session, prompt)
+        finally:
+            await self._delete(agent, session)
+
+    async def _delete(self, agent: Agent, session: Session) -> None:
+        """Leave no session in the agent's list, where that is possible."""
+        if agent.capabilities.delete_session and agent.lost is None:
+            with suppress(ClientError), anyio.move_on_after(CANCEL_LIMIT_S, shield=True):
+                await agent.delete_session(session.session_id)
 
     def _look_at_handshake(self, agent: Agent) -> None:
         self._add(ok("Protocol", f"ACP {agent.protocol_version}"))

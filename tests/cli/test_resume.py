@@ -20,12 +20,15 @@ from acp_tui.cli.sessions import (
     recordings_index,
     say_how_to_resume,
     say_if_open_elsewhere,
+    say_what_is_left,
 )
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.remembered import consent_file, in_its_sandbox, is_agreed
 from acp_tui.client.sessions.session_history import LeftSession, recorded_sessions
 from acp_tui.client.settings.settings import AgentSettings, RecordingSettings, Settings
 from acp_tui.client.transcript.recording_plan import RecordingPlan, recording_store
+from acp_tui.client.worktrees import add_worktree
+from support.changes import make_repository
 from support.command_line import given
 from support.printed_json import data_of
 from support.recordings import demo, open_in_process, play
@@ -216,6 +219,30 @@ async def test_a_session_of_a_bare_command_is_listed_by_what_its_agent_says_it_i
     named, bare = capsys.readouterr().out.splitlines()
     assert "  my-demo " in named
     assert "  demo " in bare
+
+
+async def test_the_sessions_of_a_repositorys_worktrees_are_listed_with_their_branch(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_repository(tmp_path / "project", {"file.txt": b"one\n"})
+    folder = Path((await add_worktree(tmp_path / "project", "fix")).folder)
+    await record(tmp_path / "project", "Zebras?")
+    await record(folder, "Lions?")
+    assert main(["sessions", "--cwd", str(tmp_path / "project")]) == 0
+    lions, zebras = capsys.readouterr().out.splitlines()
+    assert zebras.endswith("  Zebras?")
+    assert lions.endswith("  Lions?  (acp-tui/fix)")
+
+
+async def test_a_worktree_that_is_kept_says_how_to_come_back_to_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_repository(tmp_path / "project", {"file.txt": b"one\n"})
+    worktree = await add_worktree(tmp_path / "project", "fix")
+    say_what_is_left([], [Path(worktree.folder)], had_terminals=False)
+    told = capsys.readouterr().err
+    assert f"kept worktree {worktree.root} on branch acp-tui/fix; to copy it back or delete it, resume its" in told
+    assert told.endswith(f"git worktree remove {worktree.root}\n")
 
 
 async def test_a_folder_without_sessions_tells_of_those_in_others(

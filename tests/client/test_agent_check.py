@@ -63,6 +63,20 @@ async def test_a_good_agent_is_timed_and_nothing_is_wrong(tmp_path: Path):
     assert "load session" in found(check, "Lacks").text
 
 
+async def test_its_session_does_not_stay_in_the_agents_list(tmp_path: Path):
+    script = """
+    handshake(agentCapabilities={"sessionCapabilities": {"list": {}, "delete": {}}})
+    answer(expect("session/new"), sessionId="s1")
+    deleted = expect("session/delete")
+    open("deleted", "w").write(deleted["params"]["sessionId"])
+    answer(deleted)
+    serve_until_closed()
+    """
+    check = await checked(script, tmp_path)
+    assert check.failure is None
+    assert (tmp_path / "deleted").read_text() == "s1"
+
+
 async def test_who_is_logged_in_is_told_without_a_name(tmp_path: Path):
     script = """
     handshake(agentCapabilities={"auth": {"status": {}}})

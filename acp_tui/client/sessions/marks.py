@@ -1,25 +1,35 @@
-"""The user's marks on sessions: a name, pinned, archived. They're stored here."""
+"""What lists of sessions add: those of a project, and the user's marks: a name, pinned, archived."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from acp_tui.client.agents.remembered import read_json_object, write_json_state
 from acp_tui.client.errors import ClientError
-from acp_tui.client.sessions.session_history import PastSession
+from acp_tui.client.safe_git import branch_of, in_same_project
+from acp_tui.client.sessions.session_history import PastSession, recorded_sessions
 from acp_tui.client.settings.location import state_folder
 from acp_tui.values import dataclass
 
 if TYPE_CHECKING:
     from acp_tui.client.sessions.session import Session
+    from acp_tui.client.transcript.index import SessionIndex
 
 MAX_KEPT: Final = 5_000
 """Sessions. The ones marked first are dropped first."""
 MAX_NAME: Final = 200
 """Characters."""
+
+
+def sessions_in_project(index: SessionIndex, cwd: Path, words: str = "") -> list[PastSession]:
+    """Those of the folder and, with their branch, of its repository's other worktrees. Blocks. Raises ClientError."""
+    branch = cache(branch_of)
+    past = recorded_sessions(index, in_same_project(cwd) or cwd, words)
+    return [replace(one, branch=branch(one.cwd)) if one.has_folder and one.cwd != cwd else one for one in past]
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ class OpenMode(Enum):
     """It can be read, but not continued."""
     ELSEWHERE = "open elsewhere"
     """Its agent may be able to open it, a second time."""
-    NONE = "not here"
+    NONE = "can't be opened"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,8 @@ class SessionRow:
     """What was asked, done, or said last."""
     why: str = ""
     """Why it can't be continued, or where it is open."""
+    prompts: int = 0
+    """How many it has, if it's in a tab."""
     is_tab: bool = False
     is_current: bool = False
     is_pinned: bool = False
@@ -121,7 +123,7 @@ def session_rows(
         {
             "state": aligned(["archived" if row.is_archived else row.state for row in rows]),
             "agent": aligned([cut(make_visible_line(row.agent), MAX_AGENT_CELLS) for row in rows]),
-            "prompts": aligned([_prompts(row.past) for row in rows]),
+            "prompts": aligned([_prompts(row) for row in rows]),
             "changes": aligned([row.changes for row in rows]),
             "when": aligned([_when(row, time, now) for row, time in zip(rows, times, strict=True)]),
             "folder": aligned([_place(row, here) for row in rows]),
@@ -155,8 +157,9 @@ def _fitting(columns: dict[str, list[str]], cells: int) -> list[list[str]]:
     return list(columns.values())
 
 
-def _prompts(past: PastSession | None) -> str:
-    count = past.recorded.prompts if past is not None and past.recorded is not None else 0
+def _prompts(row: SessionRow) -> str:
+    recorded = row.past.recorded if row.past is not None else None
+    count = max(row.prompts, recorded.prompts if recorded is not None else 0)
     return f"{count} prompt{'s' * (count != 1)}" if count else ""
 
 
@@ -175,20 +178,19 @@ def _when(row: SessionRow, when: datetime | None, now: datetime) -> str:
 def _whole(row: SessionRow, when: datetime | None) -> str:
     """All that is known about a session, in one line, starting with what matters most."""
     past, is_elsewhere = row.past, row.state == OpenMode.ELSEWHERE.value
+    ways = (OpenMode.RECORDING.value, OpenMode.NONE.value)
     return " · ".join(
         filter(
             None,
             (
-                row.why if is_elsewhere else row.why and f"can't be opened: {row.why}",
+                f"{row.state}: {row.why}" if row.why and row.state in ways else row.why,
                 row.last,
                 when.replace(tzinfo=None).isoformat(" ", "minutes") if when else past.told_time if past else "",
                 "archived" * row.is_archived,
                 f"{past.doing}, says its agent"
                 if past is not None and past.doing
-                else ""
-                if is_elsewhere
-                else row.state,
-                _prompts(past),
+                else row.state * (not is_elsewhere and row.state not in ways),
+                _prompts(row),
                 row.changes,
                 row.branch,
                 str(row.folder),

@@ -125,8 +125,13 @@ class FilteredList(Vertical, can_focus=True):
         self._show(matching(self._all, self._search.value, groups_keep_order=self.groups_keep_order), cursor)
 
     def _show(self, rows: Sequence[PickerRow[Any]], cursor: int) -> None:
-        self._list.show(rows, cursor if rows else NO_ROW)
-        self._list.display = bool(rows)
+        """While the user searches, the list keeps its height."""
+        is_searching = bool(self._search.value.strip())
+        note = f"Nothing matches “{self._search.value}”" if self._all and not rows else ""
+        self._list.show(rows, cursor if rows else NO_ROW, note)
+        if not is_searching:
+            self._list.least_lines = self._list.lines
+        self._list.display = bool(rows or note)
         self._fit_about()
         self._show_about()
 
@@ -134,13 +139,13 @@ class FilteredList(Vertical, can_focus=True):
         """Keep room below the list only if some row has more to tell than its line shows."""
         told = (row for row in self._all if row.description or row.is_disabled_reason)
         has_more = any(not self._list.shows_whole(row) for row in told)
-        self._about.set_class(bool(self._list.rows) and not has_more, "-blank")
+        self._about.set_class(bool(self._all) and not has_more, "-blank")
 
     def _show_about(self) -> None:
         row = self.row
         self.post_message(self.Moved(has_row=row is not None))
         if row is None:
-            self._about.update(f"Nothing matches “{self._search.value}”" if self._all else self._empty)
+            self._about.update("" if self._all else self._empty)
             return
         about = "" if self._list.shows_whole(row) else row.is_disabled_reason or row.description
         parts = make_visible_line(about).split(SEPARATOR)

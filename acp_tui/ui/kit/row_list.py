@@ -87,16 +87,18 @@ class RowList(LineView):
         self._rows_around = rows_around
         self._rows_around_low = rows_around if rows_around_low is None else rows_around_low
         self._most_rows = most_rows
+        self.least_lines = 0
+        """It keeps the height of so many, with fewer rows, too."""
         self.rows: Sequence[PickerRow[Any]] = ()
         self.cursor = NO_ROW
         self._lines: list[int | str] = []
         """The content of each line: the index of a row, or a heading."""
         self._line_of: list[int] = []
 
-    def show(self, rows: Sequence[PickerRow[Any]], cursor: int = 0) -> None:
-        """Show these rows with the cursor on one of them; NOWHERE for no cursor."""
+    def show(self, rows: Sequence[PickerRow[Any]], cursor: int = 0, note: str = "") -> None:
+        """Show these rows with the cursor on one of them, NO_ROW for no cursor, and a note above them."""
         self.rows = rows
-        self._lines, self._line_of = [], []
+        self._lines, self._line_of = [note] if note else [], []
         group = ""
         for index, row in enumerate(rows):
             if row.group and row.group != group:
@@ -111,7 +113,12 @@ class RowList(LineView):
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         around = self._rows_around_low if self.screen.has_class("-low") else self._rows_around
         room = max(self.app.size.height - around, 3)
-        return min(len(self._lines), room, self._most_rows)
+        return min(max(len(self._lines), self.least_lines), room, self._most_rows)
+
+    @property
+    def lines(self) -> int:
+        """How many lines its rows and their headings have."""
+        return len(self._lines)
 
     @property
     def row(self) -> PickerRow[Any] | None:

@@ -272,7 +272,7 @@ class PromptList(FilteredList):
         self._list: _PromptRows = _PromptRows(rows_around=18, rows_around_low=9)
 
     def _fit_about(self) -> None:
-        self._about.set_class(bool(self._list.rows), "-blank")
+        self._about.add_class("-blank")
 
     def leave(self, lines: int) -> None:
         """Leave so many lines to what is below."""

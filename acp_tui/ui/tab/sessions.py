@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import cache, partial
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -20,9 +20,9 @@ from acp_tui.client.agents.catalogue import KNOWN_AGENTS, recorded_agent
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import ClientError
 from acp_tui.client.hosting.finding import HostedSession, hosted_sessions
-from acp_tui.client.safe_git import branch_of, in_same_project
+from acp_tui.client.safe_git import branch_of
 from acp_tui.client.sessions.agent import Agent
-from acp_tui.client.sessions.marks import Mark, SessionMarks
+from acp_tui.client.sessions.marks import Mark, SessionMarks, sessions_in_project
 from acp_tui.client.sessions.session_history import (
     HistoryUnreadable,
     OpenElsewhere,
@@ -53,6 +53,7 @@ from acp_tui.ui.session.welcome import Welcome
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.ui.tab.reopening import Reopening, is_of, is_shown
 from acp_tui.ui.tab.stage import NO_AGENT_HERE
+from acp_tui.ui.tab.taking_out import prompts_in
 
 if TYPE_CHECKING:
     from acp_tui.ui.tab.tab import Tab
@@ -130,6 +131,7 @@ class HistoryController:
             f"{number:>2} {sign}",
             tab.state.value if tab.state in TOLD else "",
             last_line(panel.conversation) if panel is not None else tab.phase,
+            prompts=len(prompts_in(panel.conversation)) if panel is not None else 0,
             is_tab=True,
             is_current=tab is self._tab,
             is_pinned=past is not None and past.is_pinned,
@@ -216,7 +218,7 @@ class HistoryController:
         """The recorded sessions; with `words`, only those that contain them."""
         if is_everywhere:
             return await self._in_thread(partial(recorded_sessions, self._index, None, words))
-        return await self._in_thread(partial(_recorded_in_project, self._index, self._tab.cwd, words))
+        return await self._in_thread(partial(sessions_in_project, self._index, self._tab.cwd, words))
 
     async def line_with(self, session: PastSession, words: str) -> str:
         """A line of the session's conversation that contains these words."""
@@ -377,13 +379,6 @@ class HistoryController:
         elif not command.is_listed:  # what runs in that folder has to be agreed to
             command = replace(command, recorded_in=session.cwd)
         return self._tab.app.link_to(replace(command, sandbox=sandbox or command.sandbox), session.cwd)
-
-
-def _recorded_in_project(index: SessionIndex, cwd: Path, words: str) -> Sequence[PastSession]:
-    """The sessions of the folder and, with their branch, of its repository's other worktrees. Blocks."""
-    branch = cache(branch_of)
-    past = recorded_sessions(index, in_same_project(cwd) or cwd, words)
-    return [replace(one, branch=branch(one.cwd)) if one.has_folder and one.cwd != cwd else one for one in past]
 
 
 def _past_in(tab: Tab) -> PastSession | None:

@@ -127,7 +127,7 @@ def _rooms(tabs: Sequence[Tab], front: int, width: int) -> list[int]:
     """The cells of each tab's label.
 
     If not all fit, the agents' names have to do for the others, and that in front and those that need the user share
-    the rest. Where an agent has several tabs, what is left goes to their titles.
+    the rest. If an agent has several of the others, what is left goes to the titles of all others.
     """
     short = [label_cells(number, tab.marked_agent) for number, tab in enumerate(tabs, 1)]
     told = [at for at, tab in enumerate(tabs) if at == front or tab.state is TabState.NEEDS_YOU]
@@ -143,9 +143,10 @@ def _rooms(tabs: Sequence[Tab], front: int, width: int) -> list[int]:
         each = max(MIN_CELLS, (width - sum(rooms[at] for at in told)) // (len(tabs) - len(told)))
         return [cells if at in told else min(cells, each) for at, cells in enumerate(rooms)]
     agents = [tab.marked_agent for tab in tabs]
-    alike = [at for at, agent in enumerate(agents) if at not in told and agents.count(agent) > 1]
-    spare = (width - sum(rooms)) // len(alike) if alike else 0
-    return [min(whole[at], cells + spare * (at in alike and spare >= MIN_CELLS)) for at, cells in enumerate(rooms)]
+    others = [at for at in range(len(tabs)) if at not in told]
+    are_alike = any(agents.count(agents[at]) > 1 for at in others)
+    spare = (width - sum(rooms)) // len(others) if are_alike else 0
+    return [min(whole[at], cells + spare * (at in others and spare >= MIN_CELLS)) for at, cells in enumerate(rooms)]
 
 
 class TabLine(EdgeLine):

@@ -6,6 +6,7 @@ import pytest
 
 from acp_tui.conversation.facts import BooleanOption, Choice, ConfigOption, SelectOption
 from acp_tui.ui.dialogs.agent_offers import OptionsDialog
+from acp_tui.ui.kit.dialog import Frame
 from acp_tui.ui.kit.filtered_list import matching
 from acp_tui.ui.kit.pickers import Picker
 from acp_tui.ui.kit.row_list import PickerRow
@@ -48,6 +49,14 @@ async def test_keys_lead_to_every_row(keys: tuple[str, ...], value: str) -> None
     async with open_dialog(Picker("Model", ROWS)) as page:
         await page.press(*keys, "enter")
         assert page.result == value
+
+
+async def test_the_dialog_keeps_its_height_during_a_search() -> None:
+    async with open_dialog(Picker("Model", ROWS)) as page:
+        height = page.pilot.app.screen.query_one(Frame).size.height
+        for key in ("o", "p", "z", "z"):
+            await page.press(key)
+            assert page.pilot.app.screen.query_one(Frame).size.height == height
 
 
 async def test_a_click_chooses() -> None:

@@ -159,6 +159,9 @@ async def test_a_session_goes_on_from_a_prompt_in_a_fork_or_anew(open_desk: Open
         await desk.press("enter")
         await desk.gets("session/fork")
         await desk.until(lambda: _draft(desk, 1) == "second prompt")
+        await desk.press("f3")
+        await desk.until(lambda: sum(" ● " in row and "2 prompts" in row for row in desk.lines) == 2)  # the fork's, too
+        await desk.press("escape")
         await desk.press("alt+1")
         await desk.until(lambda: desk.tabs[0].screen.is_current)
         await desk.press("escape", "escape")

@@ -166,6 +166,11 @@ async def test_where_not_all_labels_fit_the_one_in_front_does_and_others_share_t
         ):
             await desk.pilot.resize_terminal(width, 24)
             await desk.until(lambda line=line: tab_line(desk) == line)  # type: ignore[misc]
+        desk.tabs[2].agent_title = "codex"  # the others are those of several tabs, and have titles
+        await desk.pilot.resize_terminal(78, 24)
+        line = "1 ● scrip…: Fix_the_pa…  2 ● scripted: Fix_the_printer  3 ● codex: Fix_the_…"
+        await desk.until(lambda: tab_line(desk) == line)
+        desk.tabs[2].agent_title = "scripted"
         title = "Find out why the printer stops"
         await desk.send(f"/rename {title}")
         await desk.pilot.resize_terminal(80, 24)
