@@ -14,8 +14,7 @@ TIMES: Final = 10
 MAX_TIMES: Final = 100
 MAX_WAIT_S: Final = 7 * 24 * 3600.0
 LATER: Final = (
-    "Write when: /later 20m PROMPT, or 14:30, reset (of the limit), every 10m, every 10m x6"
-    f" (otherwise {TIMES} times)."
+    f"Write when: /later 20m PROMPT, or 14:30, reset (of the limit), every 10m, every 10m x6 (otherwise {TIMES} times)."
 )
 _PAUSE: Final = re.compile(r"(\d{1,6})([smhd])", re.IGNORECASE)
 _TIMES: Final = re.compile(r"x(\d{1,6})(?: +|$)", re.IGNORECASE)
