@@ -213,7 +213,7 @@ def test_it_installs_upgrades_and_leaves_only_the_users_own_data(
     user.types(way.upgrade)
     assert user.types("acp-tui --version") == f"acp-tui {acp_tui.__version__}\n"
     (first,) = user.types("acp-tui sessions --all").splitlines()
-    assert "Fix the" in user.types(f"acp-tui sessions --export {shlex.quote(first.split()[0])} talk.md && cat talk.md")
+    assert "Fix the" in user.types(f"acp-tui render {shlex.quote(first.split()[0])} -o talk.md && cat talk.md")
     assert "acp-light" in user.types("acp-tui settings | grep theme")
     assert "install acp-tui[terminal]" not in user.types("acp-tui doctor")
     user.plays_the_demo("And once more")

@@ -60,6 +60,7 @@ _AGENT_NAME = Value("NAME", ValueKind.AGENT)
 _SESSION = Value("ID", ValueKind.SESSION)
 _HOST = Value("NAME", ValueKind.HOST)
 _FILE = Value("FILE", ValueKind.FILE)
+_WORDS = Value("WORDS")
 _SECONDS = Value("S", ValueKind.NUMBER)
 _VERSION = Value("VERSION", choices=("1", "2"))
 _CWD = Option(("--cwd",), "the folder to work in (default: this one)", Value("DIR", ValueKind.FOLDER), ".")
@@ -73,8 +74,7 @@ _WORKTREE = Option(("--worktree",), "work in a new git worktree of the folder", 
 _RUN_OPTIONS = (_CWD, _WORKTREE, _RESUME, _PLAIN, *CHOOSING, SYSTEM_PROMPT, SANDBOX, PROTOCOL, *RECORDING)
 _MAX_WAIT = Option(("--max-wait",), "shorten pauses to this many seconds (default: 2)", _SECONDS, 2.0)
 _SESSIONS_NOTES = """\
-WORDS searches titles, prompts, and replies; quote more than one. ID is a session's ID or the beginning of one. FILE \
-ends in .md or .jsonl.
+WORDS searches titles, prompts, and replies; quote more than one. To write one to a file: acp-tui render ID -o FILE.md
 """
 _HOST_NOTES = """\
 A host listens on a Unix socket that only you can use, and ends with its last
@@ -255,10 +255,9 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
         options=(
             _CWD,
             Option(("--all",), "include every folder"),
-            Option(("--export",), "write a session to FILE: --export ID FILE", _SESSION),
             output_format("text", "json"),
         ),
-        examples=('acp-tui sessions "parser bug" --all', "acp-tui sessions --export 0199 talk.md"),
+        examples=("acp-tui sessions", 'acp-tui sessions "parser bug" --all'),
         notes=_SESSIONS_NOTES,
         group=LOOK_BACK,
     ),
@@ -275,12 +274,17 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
     ),
     CliCommand(
         "render",
-        "turn a recording into a picture or text",
+        "turn a session into Markdown, JSON, or a picture",
         acp_tui.cli.replay.write_rendering,
         SOURCE,
-        needs="a recording or demo:NAME, and a file to write: acp-tui render FILE -o FILE.svg",
+        needs="a recording or demo:NAME, and a file to write: acp-tui render ID -o FILE.md",
         options=(
-            Option(("--output", "-o"), "write a .svg or .txt file", _FILE, is_required=True),
+            Option(
+                ("--output", "-o"),
+                "all that was said (.md, .jsonl), or the screen (.svg, .txt)",
+                _FILE,
+                is_required=True,
+            ),
             Option(("--at",), "which moment (default: the end)", Value("MOMENT")),
             Option(("--at-text",), "the moment this text first appeared", Value("TEXT")),
             Option(
@@ -290,6 +294,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
             Option(("--prompt",), "what the demo's user asks for", Value("TEXT")),
         ),
         examples=(
+            "acp-tui render 0199 -o talk.md",
             "acp-tui render run.jsonl --at 1:05 -o moment.svg",
             "acp-tui render demo:coding -o demo.svg",
         ),
@@ -320,21 +325,23 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
     ),
     CliCommand(
         "settings",
-        "show every setting and its value",
+        "show every setting and its value, or those that match",
         acp_tui.cli.reference.print_settings,
+        _WORDS,
         options=(_CWD, output_format("text", "json")),
-        examples=("acp-tui settings", "acp-tui settings --format json"),
+        examples=("acp-tui settings theme", "acp-tui settings --format json"),
         group=_LOOK_UP,
     ),
     CliCommand(
         "keys",
-        "show every key and what it does",
+        "show every key and what it does, or those that match",
         acp_tui.cli.reference.print_keys,
+        _WORDS,
         options=(
             Option(("--all",), "also those that few need; other formats always have all"),
             output_format("text", "json"),
         ),
-        examples=("acp-tui keys --all", "acp-tui keys --format json"),
+        examples=("acp-tui keys fold", "acp-tui keys --all"),
         group=_LOOK_UP,
     ),
     CliCommand(

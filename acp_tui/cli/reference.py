@@ -34,14 +34,23 @@ MIN_ROOM: Final = 16
 
 
 def print_settings(args: Args) -> int:
-    """Print every setting with its value. Problems go to stderr."""
+    """Print every setting with its value, or those that match. Problems go to stderr."""
     read = settings_in(args.cwd)
+    found = list(documented())
+    if args.word:
+        from acp_tui.ui.kit import filtered_list, row_list  # load Textual
+
+        rows = [row_list.PickerRow(one, one.key, one.doc) for one in found]
+        found = [row.value for row in filtered_list.matching(rows, args.word)]
     if args.format == "json":
-        print_json("settings", [_as_json(one, read.settings) for one in documented()], notes_of(read))
+        print_json("settings", [_as_json(one, read.settings) for one in found], notes_of(read))
         return ExitCode.DONE
+    if not found:
+        print(f"No setting matches {args.word!r}.")
+        return _done(notes_of(read))
     file = settings_file()
     print(f"These are set in {make_visible_line(str(file))}{'' if file.exists() else ', which is not there yet'}.")
-    for one in documented():
+    for one in found:
         print("\n".join(_about(one, shown_setting(value_in_force(one, read.settings)))))
     return _done(notes_of(read))
 
@@ -70,12 +79,13 @@ def _indented(text: str) -> str:
 
 
 def print_keys(args: Args) -> int:
-    """Print every command with its keys. Problems go to stderr."""
+    """Print every command with its keys, or those that match. Problems go to stderr."""
     from acp_tui.ui.commands import help, keymap  # noqa: A004 - loads Textual
 
     keys_in_force = keymap.keymap_of(settings_in(Path.cwd()).settings.keys)
-    found = list(help.help_rows(keys_in_force))
-    shown = [row for row in found if args.all or args.format != "text" or not row.is_rare]
+    found = help.matching_rows(keys_in_force, " ")
+    has_all = args.all or args.format != "text"
+    shown = help.matching_rows(keys_in_force, args.word or " " * has_all)
     rows = [(row.value, row.aside, row.group, row.description) for row in shown]
     if args.format == "json":
         data = [
@@ -84,8 +94,8 @@ def print_keys(args: Args) -> int:
         ]
         print_json("keys", data, keys_in_force.notes)
         return ExitCode.DONE
-    print("\n".join(_plain(rows)))
-    if len(shown) < len(found):
+    print("\n".join(_plain(rows)) or f"No key matches {args.word!r}.")
+    if not args.word and len(shown) < len(found):
         print(f"\nThese are the {len(shown)} basic ones. All {len(found)}: acp-tui keys --all")
     return _done(keys_in_force.notes)
 

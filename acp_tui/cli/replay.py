@@ -14,18 +14,22 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from acp_tui.cli import ExitCode
-from acp_tui.cli.arguments import Args
+from acp_tui.cli.arguments import Args, absolute
 from acp_tui.cli.command import UsageError
 from acp_tui.cli.output import say, say_error
 from acp_tui.cli.prerequisites import ExitOnError, has_terminal, notes_of, require_screen, settings_in_force
 from acp_tui.cli.screen import fitted, run_app, told_afterwards
-from acp_tui.cli.sessions import files_of, how_to_redact, session_named
+from acp_tui.cli.sessions import files_of, how_to_redact, recordings_index, session_named
 from acp_tui.client.errors import ClientError
+from acp_tui.client.export import NOT_REDACTED, SUFFIXES, ExportFacts, export
 from acp_tui.client.private_files import replacing
+from acp_tui.client.sessions.session_history import past_session, sandbox_of
 from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.client.settings.settings import Settings
 from acp_tui.client.transcript.index import RecordedSession
 from acp_tui.client.transcript.lines import open_recording
+from acp_tui.client.transcript.replay import replayed
+from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.wording import clock
 from acp_tui.ui.base.app import BaseApp
@@ -132,7 +136,33 @@ def write_rendering(args: Args) -> int:
     at = spot_of(args.at) if args.at_text is None else Spot(text=args.at_text)
     view = View(at, args.size, args.theme or DARK.name)
     prompts = () if args.prompt is None else (args.prompt,)
-    return run_render(session_named(args.word), args.output, view, DemoUser(prompts))
+    source = session_named(args.word)
+    if args.output.suffix.lower() not in SUFFIXES:
+        return run_render(source, args.output, view, DemoUser(prompts))
+    if view.at is not None:
+        raise UsageError("--at and --at-text choose a moment of a picture; .md and .jsonl have all that was said")
+    return run_export(source, absolute(args.output))
+
+
+def run_export(source: RecordedSession | Path | str, output: Path) -> int:
+    """Write what was said, in the format of the file's suffix, unless there is such a file. Returns the exit status."""
+    with ExitOnError(ExitCode.ERROR), recordings_of(source) as files:
+        if isinstance(source, RecordedSession):
+            past = past_session(source)
+            facts = ExportFacts.now(past.shown_agent, past.cwd, past.session_id, past.title, sandbox=sandbox_of(past))
+            conversation = recordings_index().reread(source)
+        else:
+            with open_playable(*files) as recording:
+                timeline = Timeline(recording)
+                timeline.read_on()
+            header, session_id = timeline.header, timeline.front.session_id or SessionId("")
+            conversation = replayed(*files).get(session_id, Conversation())
+            facts = ExportFacts.now(timeline.agent, Path(header.cwd), session_id, None, sandbox=header.sandbox)
+        export(conversation, facts, output)
+    say(f"written to {output}")
+    if isinstance(source, RecordedSession):
+        say(f"{NOT_REDACTED} {how_to_redact(source.session_id, output)}")
+    return ExitCode.DONE
 
 
 def run_render(source: RecordedSession | Path | str, output: Path, view: View, user: DemoUser) -> int:

@@ -1,4 +1,4 @@
-"""Recorded sessions: `acp-tui sessions` lists them and writes one to a file; `--resume` continues one."""
+"""Recorded sessions: `acp-tui sessions` lists them; `--resume` continues one."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from acp_tui.cli import ExitCode
-from acp_tui.cli.arguments import Args, absolute
-from acp_tui.cli.command import UsageError
+from acp_tui.cli.arguments import Args
 from acp_tui.cli.output import print_json, say
 from acp_tui.cli.prerequisites import ExitOnError
 from acp_tui.cli.terminal import ready_to_run
@@ -28,7 +27,6 @@ from acp_tui.client.sessions.session_history import (
     line_with,
     past_session,
     recorded_sessions,
-    sandbox_of,
     sandboxed_as_before,
     short_ids,
     warning_if_open,
@@ -49,12 +47,7 @@ MAX_NAMED: Final = 5
 
 
 def run(args: Args) -> int:
-    if args.export is None:
-        list_sessions(None if args.all else args.cwd, args.word or "", as_json=args.format == "json")
-    elif args.word is None:
-        raise UsageError("--export needs a session and a file: acp-tui sessions --export ID FILE")
-    else:
-        export_session(args.export, absolute(Path(args.word)))
+    list_sessions(None if args.all else args.cwd, args.word or "", as_json=args.format == "json")
     return ExitCode.DONE
 
 
@@ -122,20 +115,6 @@ def how_to_redact(session_id: SessionId, file: Path) -> str:
     return (
         f"For a picture to share: {redact} && {shlex.join(['acp-tui', 'render', redacted, '-o', f'{file.stem}.svg'])}"
     )
-
-
-def export_session(wanted: str, file: Path) -> None:
-    """Write the session with this ID to a file, in the format of its suffix."""
-    from acp_tui.client.export import NOT_REDACTED, ExportFacts, export
-
-    index = recordings_index()
-    with ExitOnError(ExitCode.ERROR):
-        past = find_session(index, wanted)
-        assert past.recorded is not None
-        facts = ExportFacts.now(past.shown_agent, past.cwd, past.session_id, past.title, sandbox=sandbox_of(past))
-        export(index.reread(past.recorded), facts, file)
-    print(make_visible_line(f"Written to {file}"))
-    print(make_visible_line(f"{NOT_REDACTED} {how_to_redact(past.session_id, file)}"))
 
 
 # --resume

@@ -56,7 +56,7 @@ def _resume(args: Args, work_with: Callable[..., int]) -> int:
     past, command = found.past, found.command
     told = warning_if_open(past.session_id, past.command, *past.agents) if why else ""
     if why and (command is None or (told and not agrees(f"{told}\nOpen it here, too? "))):
-        raise UsageError("without its agent, the session can only be read: acp-tui sessions --export")
+        raise UsageError("without its agent, the session can only be read: acp-tui render ID -o FILE.md")
     if why and command is not None:
         chosen = command.options
         return work_with(

@@ -32,6 +32,25 @@ def test_settings_are_printed_with_what_holds(capsys: pytest.CaptureFixture[str]
     assert "did you mean ascii?" in told.err
 
 
+def test_settings_that_match_a_word_are_printed_the_best_first(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["settings", "theme"]) == 0
+    keys = [line.partition(" ")[0] for line in capsys.readouterr().out.splitlines() if " = " in line[:40]]
+    assert keys[0] == "appearance.theme"
+    assert len(keys) < 10
+    assert main(["settings", "zebra"]) == 0
+    assert capsys.readouterr().out == "No setting matches 'zebra'.\n"
+
+
+def test_keys_that_match_a_word_are_printed_rare_ones_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["keys", "unfold"]) == 0
+    told = capsys.readouterr().out
+    assert "toggle_all" in told
+    assert "open_paste" in told
+    assert "send_form" not in told
+    assert main(["keys", "zebra"]) == 0
+    assert capsys.readouterr().out == "No key matches 'zebra'.\n"
+
+
 def test_without_a_file_of_settings_its_place_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["settings"]) == 0
     assert capsys.readouterr().out.startswith(f"These are set in {settings_file()}, which is not there yet.\n")

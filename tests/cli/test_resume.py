@@ -15,7 +15,6 @@ from anyio import to_thread
 from acp_tui.cli.arguments import ChosenAgent, options_of
 from acp_tui.cli.main import main
 from acp_tui.cli.sessions import (
-    export_session,
     find_resumed,
     recordings_index,
     say_how_to_resume,
@@ -51,10 +50,6 @@ HERE = Path.cwd()
         ),
         ("sessions", {"cwd": HERE, "format": "text"}),
         ("--format json sessions zebra --all", {"word": "zebra", "all": True, "format": "json", "cwd": HERE}),
-        (
-            "sessions --export 8f89 /out.md",
-            {"export": "8f89", "word": "/out.md", "cwd": HERE, "format": "text"},
-        ),
     ],
 )
 def test_each_way_to_call_it(line: str, values: dict[str, Any]) -> None:
@@ -145,8 +140,8 @@ async def test_a_session_keeps_its_sandbox_unless_the_user_wants_another(
 async def test_an_export_says_which_sandbox_it_was(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     session_id = await record(tmp_path, "Zebras?")
     note_sandbox("read-only")
-    export_session(session_id, tmp_path / "out.md")
-    export_session(session_id, tmp_path / "out.jsonl")
+    for name in ("out.md", "out.jsonl"):
+        assert main(["render", session_id, "-o", str(tmp_path / name)]) == 0
     assert "Sandbox: read-only" in (tmp_path / "out.md").read_text("utf-8").replace("*", "")
     assert '"sandbox":"read-only"' in (tmp_path / "out.jsonl").read_text("utf-8").splitlines()[0]
 
@@ -266,16 +261,21 @@ async def test_a_session_is_exported_and_nothing_overwritten(
     monkeypatch.chdir(tmp_path)
     session_id = await record(tmp_path, "Zebras?")
     file = tmp_path / "out.md"
-    assert main(["sessions", "--export", session_id, str(file)]) == 0
-    told = capsys.readouterr().out.splitlines()
-    assert told[0] == f"Written to {file}"
-    assert told[1].startswith("It isn't redacted")
+    assert main(["render", session_id, "-o", str(file)]) == 0
+    told = capsys.readouterr().err.splitlines()
+    assert told[0] == f"acp-tui: written to {file}"
+    assert told[1].startswith("acp-tui: It isn't redacted")
     for line in told[1].partition("share: ")[2].split(" && "):
         assert await to_thread.run_sync(main, shlex.split(line)[1:]) == 0
     assert (tmp_path / "out.svg").exists()
     assert "Zebras?" in file.read_text()
-    assert main(["sessions", "--export", session_id, str(file)]) == 1
+    assert main(["render", session_id, "-o", str(file)]) == 1
     assert "exists" in capsys.readouterr().err
+    for recording in recording_store(RecordingSettings()).files():
+        assert main(["render", str(recording), "-o", str(tmp_path / "lines.jsonl")]) == 0
+    assert "Zebras?" in (tmp_path / "lines.jsonl").read_text()
+    assert main(["render", session_id, "-o", str(tmp_path / "b.md"), "--at", "1"]) == 2
+    assert "moment of a picture" in capsys.readouterr().err
 
 
 async def test_the_end_says_how_each_session_is_resumed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -47,7 +47,7 @@ CASES = [
     ("acp-tui doctor --format js", {"json"}),
     ("acp-tui completion f", {"fish"}),
     ("acp-tui claude --resume 01", {"0199a"}),
-    ("acp-tui sessions --export 0", {"0199a", "02b"}),
+    ("acp-tui render 0", {"0199a", "02b"}),
     ("acp-tui attach w", {"work"}),
     ("acp-tui replay 0", {"0199a", "02b"}),
     ("acp-tui inspect RE", {"README.md"}),

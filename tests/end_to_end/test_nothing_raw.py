@@ -333,7 +333,7 @@ MISTAKES: Final = (
     ("render", "x.jsonl", "-o", f"x{PAYLOADS[11]}"),
     ("completion", PAYLOADS[1]),
     ("sessions", PAYLOADS[1]),
-    ("sessions", "--export", PAYLOADS[11], "a.md"),
+    ("render", f"no{PAYLOADS[11]}", "-o", "a.md"),
     ("exec", "--prompt", "x", "--", f"./no{PAYLOADS[0]}"),
     ("demo", PAYLOADS[12]),
 )

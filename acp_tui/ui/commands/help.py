@@ -30,7 +30,7 @@ from acp_tui.ui.commands.keymap import (
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import BASIC, COMMANDS
 from acp_tui.ui.kit.dialog import Dialog, Frame
-from acp_tui.ui.kit.filtered_list import FilteredList
+from acp_tui.ui.kit.filtered_list import FilteredList, matching
 from acp_tui.ui.kit.pickers import Picker, ReadingScreen, ThemePicker
 from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.kit.themes import palette_for
@@ -96,6 +96,11 @@ def help_rows(keymap: Keymap, here: Sequence[Place] = (), *, is_narrow: bool = F
             is_rare = command.id not in BASIC and (place not in here[:1] or place == "prompt")
             words = _words(command)
             yield PickerRow(command, command.title, about, group, aside=keys, is_rare=is_rare, other_words=words)
+
+
+def matching_rows(keymap: Keymap, query: str) -> Sequence[PickerRow[Command]]:
+    """The rows that match, the best first: for nothing the common ones, for a space all."""
+    return matching(list(help_rows(keymap)), query)
 
 
 def _words(command: Command) -> str:

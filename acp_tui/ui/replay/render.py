@@ -258,7 +258,7 @@ def suffix_of(output: Path) -> str:
     """The file format, by suffix. Raises CannotRender."""
     suffix = output.suffix.lower()
     if suffix not in SUFFIXES:
-        raise CannotRender(f"{output} doesn't name a known format", hint=f"known: {' '.join(SUFFIXES)}")
+        raise CannotRender(f"{output} doesn't name a known format", hint=f"known: {' '.join(SUFFIXES)} .md .jsonl")
     return suffix
 
 

@@ -32,6 +32,7 @@ from acp_tui.ui.commands.keymap import PLACES_OF, Keymap
 from acp_tui.ui.commands.table import REPLAY_COMMANDS
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.kit.desktop import copy
+from acp_tui.ui.kit.dialog import FrameKeys
 from acp_tui.ui.kit.pickers import ReadingScreen
 from acp_tui.ui.replay.bar import Position, ReplayBar
 from acp_tui.ui.replay.panel import ReplayPanel
@@ -57,6 +58,12 @@ ENOUGH_S: Final = 0.5
 """What is read by then is enough to begin playing."""
 
 _PLACES: Final = frozenset({"app", "dialog", "find", "list", "moving", "page", "replay"})
+
+
+KEYS: Final = (
+    "{replay_play} play · {replay_previous} {replay_next} events · {replay_prompt_above} {replay_prompt_below} prompts"
+    " · {replay_slower} {replay_faster} speed · {find} find · {replay_leave} quit"
+)
 
 
 def replay_keymap(chosen: Keymap) -> Keymap:
@@ -152,6 +159,7 @@ class ReplayScreen(Screen[None]):
         self._is_read = asyncio.Event()
         self._panel = self._new_panel()
         self._bar = ReplayBar()
+        self._keys = FrameKeys(KEYS)
 
     def _new_panel(self) -> ReplayPanel:
         return ReplayPanel(
@@ -168,6 +176,7 @@ class ReplayScreen(Screen[None]):
         yield Vertical(self._panel, id="session")
         yield StatusLine(id="status")
         yield self._bar
+        yield self._keys
 
     def on_mount(self) -> None:
         self._panel.view.focus()

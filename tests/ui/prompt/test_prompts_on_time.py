@@ -207,11 +207,10 @@ async def test_what_waits_for_its_time_comes_back_as_it_was_written() -> None:
         set_clock(page, NOW)
         await page.send("/later every 20m x9 Report. until false")
         await page.until(lambda: page.connection.prompts == ["Report."])
-        assert [prompt.written for prompt in page.session.queue.scheduled] == [
-            "/later every 20m x8 Report. until false"
-        ]
+        left = "/later every 20m x8 Report. until false"
+        assert [prompt.written for prompt in page.session.queue.scheduled] == [left]
         await page.press("alt+up")
-        assert page.draft == "/later every 20m x8 Report. until false"
+        assert page.draft == left
 
 
 async def test_a_repeat_ends_with_its_count_and_with_a_turn_that_is_cancelled(open_desk: OpenDesk) -> None:

@@ -296,7 +296,7 @@ async def test_the_end_of_a_long_recording_is_shown_while_the_rest_is_read(tmp_p
     app = ReplayApp(Timeline(recording), pace=Pace(speed=16, max_wait_s=0.1))
 
     def below_notices() -> list[str]:
-        return replay.text.splitlines()[3:-1]
+        return replay.text.splitlines()[3:-2]
 
     with anyio.fail_after(TEST_LIMIT_S):
         async with app.run_test(size=(100, 30), notifications=True) as pilot:
@@ -378,3 +378,9 @@ async def test_a_form_is_shown_with_what_was_filled_in_and_what_was_masked(tmp_p
         assert "Mail    left empty" in replay.text
         await replay.press("end")
         assert "accepted after" not in replay.text
+
+
+async def test_the_keys_of_a_replay_are_told_below_it(tmp_path: Path) -> None:
+    async with projected(tmp_path, two_turns()) as replay:
+        assert replay.text.splitlines()[-1].strip().startswith("Space play · ← → events · [ ] prompts")
+        assert replay.text.endswith("q quit")
