@@ -79,38 +79,6 @@ Explain: TypeAlias = Callable[[RpcError | MalformedMessage], Awaitable[ClientErr
 """Turns a connection error into one that a user understands."""
 
 
-class Listeners:
-    """The listeners of one conversation, across all sessions that continue it."""
-
-    def __init__(self) -> None:
-        self._listeners: dict[object, Listener] = {}
-        """By subscription, in the order they subscribed."""
-
-    def subscribe(self, listener: Listener) -> Unsubscribe:
-        """Call `listener` after every later change."""
-        subscription = object()
-        self._listeners[subscription] = listener
-
-        def unsubscribe() -> None:
-            self._listeners.pop(subscription, None)
-
-        return unsubscribe
-
-    def tell(self, change: Change) -> None:
-        """Call every listener that is still subscribed, even if one fails, then raise the failures."""
-        failures = []
-        for subscription, listener in tuple(self._listeners.items()):
-            if subscription in self._listeners:
-                try:
-                    listener(change)
-                except Exception as error:  # noqa: BLE001 - raised after all listeners were called
-                    failures.append(error)
-        if len(failures) == 1:
-            raise failures[0]
-        if failures:
-            raise ExceptionGroup("listeners of a session failed", failures)
-
-
 @dataclass(eq=False, slots=True)
 class _Parked:
     """A permission request, until the agent has its answer."""
@@ -195,7 +163,8 @@ class Session:
         """As the agent reported it, or an earlier one if this one hasn't yet."""
         self.start_mode: str | None = None
         """The value it had when the session was open; None if there is none, or the session isn't open yet."""
-        self._listeners: Listeners = earlier._listeners if earlier is not None else Listeners()
+        self._listeners: dict[object, Listener] = earlier._listeners if earlier is not None else {}
+        """By subscription, in the order they subscribed."""
         self.connection = connection
         self._explain = explain
         self._capabilities = capabilities or AgentCapabilities()
@@ -248,7 +217,7 @@ class Session:
     def note_attendance(self, attendance: Attendance) -> None:
         """Note who else is attached, and tell the listeners."""
         self.attendance = attendance
-        self._listeners.tell(Change(facts=(facts.Fact.CONNECTION,)))
+        self._tell(Change(facts=(facts.Fact.CONNECTION,)))
 
     def subscribe(self, listener: Listener) -> Unsubscribe:
         """Call `listener` after each change until the returned function is called.
@@ -257,7 +226,26 @@ class Session:
         raised to the caller that made the change. A listener that subscribes during a change isn't called for that
         change.
         """
-        return self._listeners.subscribe(listener)
+        subscription = object()
+        self._listeners[subscription] = listener
+
+        def unsubscribe() -> None:
+            self._listeners.pop(subscription, None)
+
+        return unsubscribe
+
+    def _tell(self, change: Change) -> None:
+        failures = []
+        for subscription, listener in tuple(self._listeners.items()):
+            if subscription in self._listeners:
+                try:
+                    listener(change)
+                except Exception as error:  # noqa: BLE001 - raised after all listeners were called
+                    failures.append(error)
+        if len(failures) == 1:
+            raise failures[0]
+        if failures:
+            raise ExceptionGroup("listeners of a session failed", failures)
 
     def apply(self, update: updates.SessionUpdate) -> None:
         """Change the conversation and call the listeners: for the client's own actions and for the agent's answers."""
@@ -274,7 +262,7 @@ class Session:
             self.last_mode = facts.mode_of(self.conversation.options) or self.last_mode
         if self.relay is not None:
             self.relay(update, change)
-        self._listeners.tell(change)
+        self._tell(change)
         if self._sandbox is not None and isinstance(update, updates.ToolCallReported | updates.TerminalExited):
             self._note_refusals(self._sandbox, update)
 
