@@ -11,6 +11,7 @@ from base64 import b64decode, b64encode
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import unescape
+from itertools import accumulate
 from typing import Final, TypeAlias
 from urllib.parse import unquote
 
@@ -49,98 +50,64 @@ _Char: TypeAlias = tuple[str, int]
 _Decode: TypeAlias = Callable[[str], Iterable[_Char]]
 
 
+@dataclass(frozen=True, slots=True)
 class DecodedText:
-    """A text, read in one way."""
+    """A text, read in one way, in stretches: decoded characters, and what is as in the view below."""
 
-    def __init__(self, text: str) -> None:
-        self.text = text
+    text: str
+    below: DecodedText | None = None
+    """None: it's the text itself."""
+    starts: Sequence[int] = ()
+    origins: Sequence[int] = ()
+    """Where each stretch begins in the view below."""
+    lengths: Sequence[int] = ()
+    """How long it is there; 0 for what isn't decoded."""
 
     def place(self, at: int) -> tuple[int, int]:
         """Return the start and end in the original text of a character in this view."""
-        return at, at + 1
-
-
-class _Decoded(DecodedText):
-    """A view of another view, with matches of a pattern decoded."""
-
-    def __init__(self, below: DecodedText, pattern: re.Pattern[str], decode: _Decode) -> None:
-        super().__init__(_subbed(below.text, pattern, decode))
-        self._below, self._pattern, self._decode = below, pattern, decode
-        self._starts: array[int] | None = None
-        """Where in this view each stretch begins: a decoded character, or a part without any."""
-        self._origins, self._lengths = array("L"), array("L")
-        """For each stretch: its start in the view below, and the length of its character there; 0 for others."""
-
-    def place(self, at: int) -> tuple[int, int]:
-        if self._starts is None:  # lazily, because in most views nothing is found
-            self._starts = array("L", self._stretches())
-        number = bisect_right(self._starts, at) - 1
-        origin, length = self._origins[number], self._lengths[number]
+        if self.below is None:
+            return at, at + 1
+        number = bisect_right(self.starts, at) - 1
+        origin, length = self.origins[number], self.lengths[number]
         if not length:
-            return self._below.place(origin + at - self._starts[number])
-        return self._below.place(origin)[0], self._below.place(origin + length - 1)[1]
-
-    def _stretches(self) -> Iterator[int]:
-        here = below = 0
-        for found in self._pattern.finditer(self._below.text):
-            yield from self._stretch(here, below, 0)
-            here, below = here + found.start() - below, found.start()
-            for _, length in self._decode(found[0]):
-                yield from self._stretch(here, below, length)
-                here, below = here + 1, below + length
-            below = found.end()
-        yield from self._stretch(here, below, 0)
-
-    def _stretch(self, here: int, origin: int, length: int) -> Iterator[int]:
-        self._origins.append(origin)
-        self._lengths.append(length)
-        yield here
+            return self.below.place(origin + at - self.starts[number])
+        return self.below.place(origin)[0], self.below.place(origin + length - 1)[1]
 
 
 def views(text: str) -> Iterator[DecodedText]:
-    """Every way to read the text, the literal one first."""
+    """Every way to read the text, the literal one first. Each is made from the one before."""
     view = DecodedText(text)
     yield view
     for _ in range(MAX_LEVELS):
-        # What hides a text without encoding it. Each level starts from the most stripped view.
-        for pattern, decode in ((_ESCAPE, _dropped), (_PRINTED_OVER, _last), (_MARK, _dropped), (_WRAP, _dropped)):
+        known = view
+        for pattern, decode in _WAYS:
             if pattern.search(view.text) is not None:
-                view = _Decoded(view, pattern, decode)
+                view = _decoded(view, pattern, decode)
                 yield view
-        yield from _percent(view)
-        if _ENTITY.search(view.text) is not None:
-            view = _Decoded(view, _ENTITY, _entity_decoded)
-            yield view
-        if _JSON.search(view.text) is None:
+        if view is known:
             return
-        view = _Decoded(view, _JSON, _json_decoded)
-        yield view
 
 
-def _percent(view: DecodedText) -> Iterator[DecodedText]:
-    for _ in range(MAX_LEVELS):
-        if _PERCENT.search(view.text) is None:
-            return
-        view = _Decoded(view, _PERCENT, _percent_decoded)
-        yield view
+def _decoded(below: DecodedText, pattern: re.Pattern[str], decode: _Decode) -> DecodedText:
+    parts, origins, lengths = zip(*_stretches(below.text, pattern, decode), strict=True)
+    starts = accumulate(map(len, parts), initial=0)
+    return DecodedText("".join(parts), below, array("L", starts), array("L", origins), array("L", lengths))
 
 
-def _subbed(text: str, pattern: re.Pattern[str], decode: _Decode) -> str:
-    if decode is _dropped:
-        return pattern.sub("", text)
-    known: dict[str, str] = {}
-
-    def chars(found: re.Match[str]) -> str:
-        written = found[0]
-        if written not in known:
-            known[written] = "".join(char for char, _ in decode(written))
-        return known[written]
-
-    return pattern.sub(chars, text)
+def _stretches(text: str, pattern: re.Pattern[str], decode: _Decode) -> Iterator[tuple[str, int, int]]:
+    at = 0
+    for found in pattern.finditer(text):
+        yield text[at : found.start()], at, 0
+        at = found.start()
+        for char, length in decode(found[0]):
+            yield char, at, length
+            at += length
+        at = found.end()
+    yield text[at:], at, 0
 
 
 def unbroken(view: DecodedText) -> DecodedText:
-    return _Decoded(view, _LINE_END, _dropped)
+    return _decoded(view, _LINE_END, _dropped)
 
 
 def _dropped(_: str) -> tuple[_Char, ...]:
@@ -163,6 +130,13 @@ def _percent_decoded(written: str) -> Iterator[_Char]:
 def _json_decoded(written: str) -> Iterator[_Char]:
     escape = written[1:]
     yield chr(int(escape[1:], 16)) if len(escape) > 1 else _SHORT.get(escape, escape), len(written)
+
+
+_WAYS: Final[Sequence[tuple[re.Pattern[str], _Decode]]] = (
+    # First what hides a text without encoding it.
+    *((_ESCAPE, _dropped), (_PRINTED_OVER, _last), (_MARK, _dropped), (_WRAP, _dropped)),
+    *((_PERCENT, _percent_decoded), (_ENTITY, _entity_decoded), (_JSON, _json_decoded)),
+)
 
 
 def spelled_as(char: str, like: str) -> str:
