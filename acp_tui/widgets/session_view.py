@@ -113,9 +113,8 @@ class SessionView(Vertical):
         card.fit(self.size.height)
         was_shown = card.display
         card.show(tuple(conversation.permissions.values()), conversation, str(self.session.cwd))
-        view, focused = self.conversation_view, self.screen.focused
-        if card.display and not was_shown and (focused is None or (focused is view and not view.entry_under_cursor)):
-            self.screen.set_focus(card)  # never take the focus from where the user writes or reads
+        if card.display and not was_shown and self.screen.focused in (None, self.conversation_view):
+            self.screen.set_focus(card)  # never take the focus from where the user writes
         if is_working != self._is_working:
             self._is_working = is_working
             self.post_message(self.TurnChanged(is_working=is_working))

@@ -6,24 +6,21 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from textual.pilot import Pilot
 from textual.widgets import Input
 
 from acp_tui.client.agents.demo_agent import copy_project
 from acp_tui.widgets import (
     AgentCommand,
+    MessageView,
     PermissionCard,
     SessionView,
+    ToolCallView,
     open_hub,
 )
 from support.settling import until_so
 
 DOC = Path(__file__).parents[2] / "acp_tui/docs/authors.md"
-
-
-def _text(view: SessionView) -> str:
-    """The conversation as it is seen."""
-    conversation = view.conversation_view
-    return "\n".join(strip.text for strip in conversation.render_lines(conversation.size.region))
 
 
 def _example() -> ModuleType:
@@ -32,6 +29,10 @@ def _example() -> ModuleType:
     module = ModuleType("documented_app")
     exec(compile(source, DOC.name, "exec"), vars(module))
     return module
+
+
+async def _shown(pilot: Pilot[Any], kind: type[Any]) -> None:
+    await until_so(pilot, lambda: bool(pilot.app.query(kind)))
 
 
 async def test_the_documented_app_shows_a_turn_and_asks_its_user(tmp_path: Path, monkeypatch: Any) -> None:
@@ -51,7 +52,8 @@ async def test_the_documented_app_shows_a_turn_and_asks_its_user(tmp_path: Path,
             assert field.has_focus, "the card takes the keyboard from nobody who writes"
             while not card.has_focus:  # once the user pauses, it takes the keyboard by itself
                 await pilot.press("shift+tab")
-            await until_so(pilot, lambda: "Here is the change:" in _text(view) and "Edit durations.py" in _text(view))
+            await _shown(pilot, MessageView)
+            await _shown(pilot, ToolCallView)
             # Only the user answers: they leave the card, and it still asks.
             await pilot.press("escape")
             await until_so(pilot, lambda: not card.has_focus)

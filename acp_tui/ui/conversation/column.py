@@ -130,8 +130,13 @@ class Column:
         self,
         context: Callable[[], DrawContext],
         on_measured: Callable[[int], None] = lambda _: None,
+        context_of: Callable[[int, DrawContext], DrawContext] = lambda _, context: context,
     ) -> None:
+        """`context_of` returns the context of one entry, which has the same layout but may have other colors."""
         self._draw_context = context
+        self._context_for = context_of
+        self._contexts: dict[int, tuple[DrawContext, DrawContext]] = {}
+        """For each entry that was drawn: the base context, and the entry's own derived from it."""
         self._on_measured = on_measured
         self._conversation = Conversation()
         self._is_all_open = False
@@ -157,6 +162,7 @@ class Column:
         self._guesses = set()
         self._partly = set()
         self._recent = {}
+        self._contexts = {}
         self._toggled = set()
         self._runs = {}
         self.drawings = []
@@ -182,6 +188,18 @@ class Column:
         else:
             self._mark_all()
         return True
+
+    def forget_looks(self) -> None:
+        """Forget the entries' colors, which may have changed. Heights stay the same."""
+        self._contexts.clear()
+        self._guesses = set(range(len(self.drawings)))
+
+    def context_of(self, index: int) -> DrawContext:
+        context = self._draw_context()
+        kept = self._contexts.get(index)
+        if kept is None or kept[0] is not context:
+            kept = self._contexts[index] = (context, self._context_for(index, context))
+        return kept[1]
 
     def _mark_all(self) -> None:
         self._guesses = set(range(len(self.drawings)))
@@ -242,6 +260,7 @@ class Column:
     def _refresh(self, index: int) -> bool:
         """Read an entry again, or a piece of a long one. Returns False if there is more of it."""
         drawing = self._drawing(index)
+        self._contexts.pop(index, None)
         is_done = drawing.refresh()
         if is_done:
             self.dirty.discard(EntryId(index))
@@ -274,6 +293,7 @@ class Column:
             is_as_made = index not in self._toggled and index < len(self.drawings) - 1
             if is_short and is_as_made and self.is_read(index) and self.is_whole(index):
                 self.drawings[index] = None
+                self._contexts.pop(index, None)
 
     def measure(self, index: int) -> None:
         self._guesses.discard(index)
@@ -327,7 +347,7 @@ class Column:
     def _drawn(self, index: int, draw: Callable[[Drawing, DrawContext], Sequence[Strip] | None]) -> Sequence[Strip]:
         self._let_go()
         try:
-            drawn = draw(self._drawing(index), self._draw_context())
+            drawn = draw(self._drawing(index), self.context_of(index))
             return () if drawn is None else drawn
         except Exception:
             # Nothing an agent sends may crash the screen; the rest of the conversation stays readable.

@@ -63,6 +63,16 @@ class QuestionDrawing(KeptDrawing):
 
 Note: TypeAlias = Compaction | Failure | ClientRemark | Reconnected | TurnEnd | UnknownUpdate
 
+NOTE_STATES: Final[dict[type[object], str]] = {
+    Failure: "failure",
+    TurnEnd: "turn-end",
+    Reconnected: "restart",
+    ClientRemark: "remark",
+    Compaction: "compaction",
+    UnknownUpdate: "unknown",
+}
+"""The CSS state of each kind of note."""
+
 INDENT: Final = "  "
 MAX_STDERR_LINES: Final = 12
 

@@ -148,18 +148,6 @@ def _place_of(entry: ToolCallEntry) -> str:
     return entry.call.locations[0].path if entry.call.locations else ""
 
 
-def _status_style(status: str, palette: Palette) -> Style:
-    match status:
-        case tool_calls.IN_PROGRESS:
-            return palette.accent
-        case tool_calls.COMPLETED:
-            return palette.success
-        case tool_calls.FAILED:
-            return palette.error
-        case _:
-            return palette.muted
-
-
 class ToolCallDrawing(KeptDrawing):
     def __init__(self, entry: ToolCallEntry) -> None:
         super().__init__()
@@ -199,12 +187,11 @@ class ToolCallDrawing(KeptDrawing):
             else STATUS_WORDS.get(call.status, "" if call.status in STATUS_GLYPHS else make_visible_line(call.status))
         )
         icons = [
-            Gutter(f"  {glyph} ", _status_style(call.status, palette)),
+            Gutter(f"  {glyph} ", palette.status),
             Gutter(f"{KIND_ICONS.get(call.kind, OTHER_ICON)} ", palette.muted),
         ]
         width = context.width - len(RAIL) - 2
-        color = palette.error if call.status == tool_calls.FAILED else palette.muted
-        ends = [(f"  {word}", palette.warning if self._entry.waiting else color)] if word else []
+        ends = [(f"  {word}", palette.status_word)] if word else []
         named = tool_text.shown_path(call.shown_title, context.cwd)
         title = make_visible_line(named if self._is_open else named[: 2 * MAX_TOLD])
         subject, link = self._subject(context, width - width_cells(title) - sum(len(text) for text, _ in ends))

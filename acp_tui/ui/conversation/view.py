@@ -1,13 +1,13 @@
 """The conversation view: draws the entries in view, and lets the user scroll, navigate, fold, select, and search.
 
-`column` has all lines, and `scrolling` knows which are in view. Changes are read in slices of a few milliseconds, so
-that a flood of output never delays a key.
+`column` has all lines, `scrolling` knows which are in view, and `spare_widgets` has the entries' widgets. Changes are
+read in slices of a few milliseconds, so that a flood of output never delays a key.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial, reduce
 from itertools import chain
@@ -19,9 +19,9 @@ from textual import events
 from textual.actions import SkipAction
 from textual.binding import BindingType
 from textual.color import Color
-from textual.content import Content
 from textual.filter import LineFilter
-from textual.geometry import Region, Size
+from textual.geometry import Offset, Region, Size
+from textual.layout import Layout
 from textual.message import Message
 from textual.strip import Strip
 from textual.timer import Timer
@@ -29,8 +29,7 @@ from textual.widget import Widget
 
 from acp_tui.client.settings.settings import ConversationSettings
 from acp_tui.conversation.conversation import Change, Conversation
-from acp_tui.conversation.entries import Entry, EntryId, Failure, Subagent, ToolCallEntry
-from acp_tui.conversation.entries import Message as Said
+from acp_tui.conversation.entries import Entry, EntryId, Failure, OwnCommand, Subagent
 from acp_tui.conversation.facts import Fact, SessionId
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.wording import retry_words
@@ -39,18 +38,23 @@ from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import MOVING, bindings_of
 from acp_tui.ui.conversation.column import Column
 from acp_tui.ui.conversation.drawing import DEFAULT_FOLDS, DrawContext
+from acp_tui.ui.conversation.entry_views import EntryContexts, EntryView, Kind, command_state, kind_of
 from acp_tui.ui.conversation.images import Pictures, Wanted, pictures_for
 from acp_tui.ui.conversation.searching import Searching, SearchState, may_hide
 from acp_tui.ui.conversation.selecting import Selecting
+from acp_tui.ui.conversation.spare_widgets import Slot, SpareWidgets
 from acp_tui.ui.conversation.terminals import FLOOD_S, TerminalScreens
 from acp_tui.ui.conversation.window import LineFinisher, Scrolling
 from acp_tui.ui.kit.frame_loop import FLOOD_FRAME_S, FRAME_S, Frames
 from acp_tui.ui.kit.line_view import WHEEL_LINES, line_at
-from acp_tui.ui.kit.themes import palette_for
+from acp_tui.ui.kit.themes import palette_for, stylesheet
 from acp_tui.ui.rendering.ascii import Ascii
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.textual_gaps.driver import RETRY_S, has_room
+from acp_tui.ui.textual_gaps.placing import DetachedOwner
 
+PREPARING_S: Final = 0.03
+"""Time after a frame that lacked widgets until spare ones are made."""
 SLICE_S: Final = 0.004
 """How long to read entries before handling keys."""
 PAUSE_S: Final = 0.002
@@ -63,18 +67,11 @@ KEY_PAUSE_S: Final = 0.025
 """Time after a key for its echo to reach the screen."""
 
 
-class ConversationView(Widget, can_focus=True):
+class ConversationView(DetachedOwner, can_focus=True):
     """A conversation from top to bottom. Call `show` once, and `mark` for each change."""
 
     ALLOW_SELECT = False
-    DEFAULT_CSS = """
-    ConversationView {
-        height: 1fr;
-        overflow: hidden hidden;
-        margin: 0 2 0 0;  /* its scrollbar stands within the frames below */
-        background: $background;
-    }
-    """
+    DEFAULT_CSS = "ConversationView { height: 1fr; overflow: hidden hidden; }" + stylesheet("conversation")
 
     wall_clock: Callable[[], float] = staticmethod(time.time)
     """Seconds since the epoch."""
@@ -138,21 +135,24 @@ class ConversationView(Widget, can_focus=True):
         """When a frame last had more new lines than anyone can read."""
         self.terminal_screens = TerminalScreens(self._mark_terminals, self._mark_terminal)
         """The screens of the conversation's terminals. Each terminal has one emulator, whatever shows it."""
-        self.column = Column(self.current_context, lambda entry: self._searching.mark(entry))
+        self._entry_contexts = EntryContexts(self)
+        self.column = Column(self.current_context, lambda entry: self._searching.mark(entry), self._context_for)
         self.scrolling = Scrolling(self.column, lambda: self.outer_size.height, self._tell_following)
         self.selecting = Selecting(self.column)
         self._searching = Searching(self.column, self._may_hide)
         self._last_posted: SearchState | None = None
         """The state of the search that was last posted."""
+        self._spare = SpareWidgets(self)
         self._finisher = LineFinisher()
         self._background: tuple[Style, Color] | None = None
         """The background from the stylesheet, cached because looking it up takes longer than drawing a line."""
         self._painted: list[Strip | None] = []
         """The rows as they are on the screen; None if unknown."""
         self._cursor: int | None = None
-        """The entry that keys act on. It shows while the view has the focus."""
-        self._mouse_row: int | None = None
-        """The row under the mouse; None while the mouse is elsewhere, or its button is down."""
+        self._focus_due: int | None = None
+        """The entry that gets the focus when it comes into view."""
+        self.tab_stop: int | None = None
+        """The entry that Tab moves to."""
         self._is_alone = True
         """Whether this view has all the room, with nothing below it."""
         self._is_dragging = False
@@ -166,6 +166,9 @@ class ConversationView(Widget, can_focus=True):
 
     def show(self, conversation: Conversation, cwd: str = "") -> None:
         """Show this conversation from now on, and clear the selection and the search."""
+        if self.has_focus_within:
+            self.tab_stop = None
+            self.screen.set_focus(self, scroll_visible=False)
         self.conversation = conversation
         self._cwd = cwd
         self._offering = None
@@ -379,7 +382,56 @@ class ConversationView(Widget, can_focus=True):
     def _tell_following(self) -> None:
         self.post_message(self.FollowingChanged(self.scrolling.is_following, self.scrolling.new_entries))
 
+    # Entries' widgets
+
+    @property
+    def layout(self) -> Layout:
+        """A layout that puts entries where they were placed."""
+        return self._spare.layout
+
+    def place_entries(self) -> None:
+        """Place the entries' widgets again: another one is ready."""
+        self._spare.place()
+
+    @property
+    def detached(self) -> Iterable[Widget]:
+        return self._spare.idle
+
+    def _slots(self) -> list[Slot]:
+        """The entries in view, and the focused one, wherever it is."""
+        heights, top, width, height = self.column.heights, self.top_line, *self.outer_size
+        has_focus = self.has_focus_within
+        slots: list[Slot] = []
+        shown: list[int] = []
+        for index in heights.between(range(top, top + height)):
+            first = heights.top(index) - top
+            rows = range(max(first, 0), min(first + heights.height(index), height))
+            if rows:
+                shown.append(index)
+                slots.append(Slot(index, *self._kind(index), Region(0, rows.start, width, len(rows))))
+        if not has_focus:
+            self.tab_stop = shown[-1] if shown else None
+        elif self._cursor is not None and self._cursor not in shown:
+            slots.append(Slot(self._cursor, *self._kind(self._cursor), None))
+        return slots
+
+    def _kind(self, index: int) -> Kind:
+        entry = self.conversation.entries[index]
+        command = ""
+        if isinstance(entry, OwnCommand):
+            command = command_state(self.conversation.terminals.get(entry.terminal_id))
+        return kind_of(entry, is_run=self.column.is_run(index), command=command)
+
+    def _context_for(self, index: int, context: DrawContext) -> DrawContext:
+        return self._entry_contexts.context(self._kind(index), context)
+
     # Drawing the rows
+
+    def render_entry(self, view: EntryView[Entry], crop: Region) -> list[Strip]:
+        region = self._spare.layout.regions.get(view)
+        if region is None:
+            return [Strip.blank(crop.width)] * crop.height
+        return self.render_lines(crop.translate((0, region.y)))
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """The rows of `crop`. Lines that were shown before are returned as the same objects."""
@@ -399,6 +451,15 @@ class ConversationView(Widget, can_focus=True):
         """Refresh only the rows that have changed; other rows aren't sent to the terminal."""
         if not self.is_attached:
             return  # not mounted yet (the user may already send a prompt), or just removed
+        focused = self._spare.views.get(self._cursor) if self.has_focus_within else None
+        if self._spare.show(self._slots()):
+            successor = self._spare.views.get(self._cursor)
+            if focused is not None and successor is not focused:
+                self.screen.set_focus(successor, scroll_visible=False)  # the entry is of another kind now
+            if self._spare.wanting is not None:
+                self.set_timer(PREPARING_S, self._spare.prepare)
+        if self._focus_due is not None:
+            self._give_focus()
         strips = self._rows(range(self.outer_size.height))
         before = self._painted if len(self._painted) == len(strips) else [None] * len(strips)
         self._painted = [*strips]
@@ -412,7 +473,6 @@ class ConversationView(Widget, can_focus=True):
         if self.column.mark_context():  # Textual draws before it reports a new size
             self.scrolling.measure_near()
         context, heights, thumb_rows = self.current_context(), self.column.heights, self.scrolling.thumb
-        pointed = self._pointed
         strips: list[Strip] = []
         y = rows.start
         while y < rows.stop:
@@ -423,8 +483,8 @@ class ConversationView(Widget, can_focus=True):
                 strips.append(self._finisher.blank(context.width, context.palette.rule if y in thumb_rows else None))
                 y += 1
                 continue
-            marker = context.palette.accent if index == self._cursor and self.has_focus else None
-            ground = context.palette.under_mouse if index == pointed and self._folds_at(index) else None
+            has_cursor = index == self._cursor and self.has_focus_within
+            marker, ground = context.palette.accent if has_cursor else None, self._ground(index)
             for at, line in enumerate(shown):
                 thumb = context.palette.rule if y + at in thumb_rows else None
                 strip = self._finisher.finish(line, context.width, thumb, marker, ground)
@@ -468,6 +528,10 @@ class ConversationView(Widget, can_focus=True):
     def notify_style_update(self) -> None:
         super().notify_style_update()
         self._background = None
+        if self.is_mounted:
+            self._spare.note_styles()
+            self._entry_contexts.forget()
+            self.column.forget_looks()
 
     def _marked(self, strip: Strip, index: int, row: int, length: int, context: DrawContext) -> Strip:
         """The strip with the matches and the selection highlighted."""
@@ -478,6 +542,10 @@ class ConversationView(Widget, can_focus=True):
                     strip = _styled(strip, cells, style)
         selected = self.selecting.cells(index, row, length)
         return _styled(strip, selected, context.palette.selection) if selected else strip
+
+    def _ground(self, index: int) -> Style | None:
+        view = self._spare.views.get(index)
+        return view.ground if isinstance(view, EntryView) else None
 
     def last_turn(self, most: int) -> list[Strip]:
         """At most so many lines of the last turn, the last ones, for a terminal that has a background of its own."""
@@ -548,10 +616,9 @@ class ConversationView(Widget, can_focus=True):
         """Start dragging the scroll bar, or start selecting."""
         if event.button != 1:
             return
-        if not self.has_focus:
+        if not self.has_focus_within:
             self.focus()
-        self._point_at(None)
-        x, y = event.offset
+        x, y = self._place_of(event)
         if x == self.outer_size.width - 1 and self.scrolling.thumb:
             self._is_dragging = True
             self._drag_to(y)
@@ -563,45 +630,17 @@ class ConversationView(Widget, can_focus=True):
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
         """Drag the scroll bar, or extend the selection. Beyond the edges, keep scrolling while the button is down."""
-        x, y = event.offset
+        x, y = self._place_of(event)
         if self._is_dragging:
             self._drag_to(y)
         elif self.selecting.is_held:
             self._select_to(y, x)
             beyond = min(y, 0) or max(y - self.outer_size.height + 1, 0)
             self._scroll_on(beyond, x)
-        else:
-            self._point_at(y)
 
-    def on_leave(self) -> None:
-        self._point_at(None)
-
-    def _point_at(self, row: int | None) -> None:
-        """The mouse is on this row. An entry under it has another background if a click folds it."""
-        before, self._mouse_row = self._pointed, row
-        if self._pointed != before:
-            self.frames.schedule()
-
-    @property
-    def _pointed(self) -> int | None:
-        """The entry under the mouse."""
-        place = self.column.heights.at(self.top_line + self._mouse_row) if self._mouse_row is not None else None
-        return place[0] if place is not None and place[1] < self.column.heights.height(place[0]) else None
-
-    def _folds_at(self, index: int) -> bool:
-        entry = self.conversation.entries[index]
-        return isinstance(entry, ToolCallEntry) or (isinstance(entry, Said) and entry.role == "thought")
-
-    @property
-    def tooltip(self) -> Content | None:
-        """The full text of what is cut off in the entry under the mouse; None if nothing is."""
-        index = self._pointed
-        text = self.column.cut_text(index) if index is not None else ""
-        return Content(text) if text else None
-
-    @tooltip.setter
-    def tooltip(self, tooltip: object) -> None:
-        raise AttributeError("the tooltip is what is cut in an entry")
+    def _place_of(self, event: events.MouseEvent) -> Offset:
+        """The mouse's place in this view. An entry's events count from the entry."""
+        return event.screen_offset - self.region.offset
 
     def _select_to(self, y: int, x: int) -> None:
         self._measure_in_view()
@@ -642,28 +681,32 @@ class ConversationView(Widget, can_focus=True):
     @property
     def entry_under_cursor(self) -> Entry | None:
         """The entry with a visible cursor; None while the focus is elsewhere."""
-        is_seen = self._cursor is not None and self.has_focus
+        is_seen = self._cursor is not None and self.has_focus_within
         return self.conversation.entries[cast(int, self._cursor)] if is_seen else None
 
     def focus(self, scroll_visible: bool = True) -> Self:
-        """Focus the view at once, wherever it is scrolled to."""
-        self.screen.set_focus(self, scroll_visible=False)
+        """Focus the entry at the bottom of the view, or the view itself if there are no entries."""
+        stop = self._spare.views.get(self.tab_stop)
+        self.screen.set_focus(self if stop is None else stop, scroll_visible=False)
         return self
 
     def allow_focus(self) -> bool:
-        """Not below a welcome, where the view is hidden: the keyboard would be nowhere."""
-        return self.display
+        """Whether the view itself can have the focus: only if there is no entry to focus.
 
-    def on_focus(self) -> None:
-        """Put the cursor on the last entry in view, unless it is in view already."""
-        in_view = self.column.heights.between(range(self.top_line, self.top_line + self.outer_size.height))
-        shown = [index for index in in_view if self.column.heights.height(index)]
-        if shown and self._cursor not in shown:
-            self._cursor = shown[-1]
+        Not below a welcome, where it is hidden: the keyboard would be nowhere.
+        """
+        return self.display and self.tab_stop not in self._spare.views
+
+    def note_focus(self, view: EntryView[Entry] | None) -> None:
+        """Move the cursor to the entry that got the focus. None means that an entry lost it."""
+        if view is not None:
+            self._cursor = self.tab_stop = view.index
+            view.post_message(view.Chosen(view, view.entry))
         self._paint()
 
-    def on_blur(self) -> None:
-        self._paint()
+    def note_ground(self) -> None:
+        """Draw with the next frame: an entry's background has changed."""
+        self.frames.schedule()
 
     def go_to(self, index: int) -> None:
         """Put the cursor on an entry, and bring it into view."""
@@ -682,10 +725,24 @@ class ConversationView(Widget, can_focus=True):
             self.focus()
 
     def _choose(self, index: int) -> None:
-        self._cursor = index
-        if self.screen.focused is None:
-            self.focus()
+        self._cursor = self.tab_stop = self._focus_due = index
         self._paint()
+
+    def _give_focus(self) -> None:
+        """Focus the entry that `_focus_due` names, once it is in view."""
+        view = self._spare.views.get(self._focus_due)
+        if view is not None:
+            self.tab_stop, self._focus_due = self._focus_due, None
+            if self.has_focus_within or self.screen.focused is None:
+                self.screen.set_focus(view, scroll_visible=False)
+
+    def is_open(self, index: int) -> bool:
+        """Whether the entry is shown whole."""
+        return self.column.is_open(index)
+
+    def cut_text(self, index: int) -> str:
+        """The full text of the line that is cut off in an entry; "" if none is."""
+        return self.column.cut_text(index)
 
     def is_text(self, event: events.Key) -> bool:
         """Whether the key is text for the prompt, since it means nothing here. The space bar folds."""
@@ -721,6 +778,8 @@ class ConversationView(Widget, can_focus=True):
             return
         self._searching.keep_unfolded()
         if self.column.toggle(index):
+            if isinstance(view := self._spare.views.get(index), EntryView):
+                view.post_message(view.Toggled(view, view.entry))
             # An unfolded entry is read from its beginning, so don't follow the end, unless everything fits.
             self.scrolling.follow(self.max_top_line == 0)
             self.frames.schedule()
@@ -749,7 +808,7 @@ class ConversationView(Widget, can_focus=True):
 
         With Ctrl, a click opens a link.
         """
-        x, y = event.offset
+        x, y = self._place_of(event)
         line = self.top_line + y
         place = self.column.heights.at(line)
         if place is None or x >= self.outer_size.width - 1 or event.button != 1:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
 
 from rich.style import Style
 
@@ -34,6 +36,10 @@ class Palette:
     success: Style = NO_STYLE
     warning: Style = NO_STYLE
     error: Style = NO_STYLE
+    status: Style = NO_STYLE
+    """The icon for a tool call's status. styles/conversation.tcss defines the colors."""
+    status_word: Style = NO_STYLE
+    """The word after it, if there is one."""
     user: Style = NO_STYLE
     thought: Style = NO_STYLE
 
@@ -42,8 +48,6 @@ class Palette:
     match: Style = MATCH
     """Applied over search matches."""
     match_at: Style = MATCH_AT
-    under_mouse: Style = NO_STYLE
-    """The background of an entry under the mouse that a click folds."""
 
     heading_1: Style = NO_STYLE
     heading_2: Style = NO_STYLE
@@ -91,6 +95,10 @@ class Palette:
     syntax_inserted: Style = NO_STYLE
     syntax_deleted: Style = NO_STYLE
     syntax_error: Style = NO_STYLE
+
+    def with_styles(self, styles: Mapping[str, Style]) -> Palette:
+        changes: dict[str, Any] = dict(styles)
+        return replace(self, **changes)
 
 
 PLAIN: Final = Palette()

@@ -16,6 +16,7 @@ from acp_tui.client.settings.settings import KeyChoice, Settings
 from acp_tui.client.transcript.events import Dropped, Event, Frame, UnknownEvent
 from acp_tui.client.transcript.lines import Recording
 from acp_tui.rpc import Direction
+from acp_tui.ui.conversation.entry_views import EntryView
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.permission.request_keys import AnswerableRequest
 from acp_tui.ui.replay.bar import Position, ReplayBar, bar_of
@@ -137,9 +138,7 @@ async def test_keys_scroll_and_choose_an_entry_as_in_a_session(tmp_path: Path) -
         await replay.press("pageup", "pageup")
         assert "Prompt 29." not in replay.text
         await replay.press("up")
-        view = replay.pilot.app.focused
-        assert isinstance(view, ConversationView)
-        assert view.entry_under_cursor is not None
+        assert isinstance(replay.pilot.app.focused, EntryView)
         await replay.press("pagedown", "pagedown")
         assert "Prompt 29." in replay.text
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from acp_tui.conversation.entries import Subagent
 from acp_tui.conversation.facts import SessionId, TurnUsage
 from acp_tui.conversation.updates import PromptSent, StateReported, SubagentReported, SubagentSaid
+from acp_tui.ui.conversation.entry_views import EntryView, SubagentView
 from acp_tui.ui.conversation.view import ConversationView
 from support.folding import agent, call, prompt
 from support.screens import Page, open_page
@@ -57,7 +57,8 @@ async def test_enter_shows_what_a_subagent_says_and_escape_leads_back() -> None:
         await page.press("escape")
         await page.settled()
         assert "meanwhile" in page.text
-        assert isinstance(page.view.entry_under_cursor, Subagent)
+        view = page.pilot.app.focused
+        assert isinstance(view, SubagentView)
         await page.press("escape")
         assert page.prompt.has_focus
 
@@ -86,6 +87,7 @@ async def test_fifty_subagents_are_drawn_by_the_frame_and_not_by_the_chunk() -> 
         await page.settled()
         assert 0 < drawn <= FRAMES_AT_MOST
         assert len(page.pilot.app.query("*")) <= widgets + 2
+        assert len(page.pilot.app.query(EntryView)) <= 40
         assert f"Subagent {MANY - 1}  running" in page.text
         assert "╰ word word" in page.text
         for number in range(MANY):
