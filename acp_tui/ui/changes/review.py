@@ -11,7 +11,6 @@ import asyncio
 from bisect import bisect_right
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from functools import partial
-from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from anyio import to_thread
@@ -26,7 +25,7 @@ from textual.strip import Strip
 
 from acp_tui.client.changes import ChangedMeanwhile, ChangesError, FileChange, FileState, Review
 from acp_tui.client.line_comments import Comment, Version, take_comments, version_of
-from acp_tui.client.line_comparison import CONTEXT_LINES, LineChange
+from acp_tui.client.line_comparison import CONTEXT_LINES
 from acp_tui.client.workspace.runs_later import BUILD_FILE, is_build_file
 from acp_tui.conversation.visible import make_visible
 from acp_tui.conversation.visible.confusables import make_visible_path
@@ -43,8 +42,8 @@ from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.permission.full_request import BRIEF_CELLS, COLUMNS_FROM_CELLS
 from acp_tui.ui.permission.request_drawing import keys_lines
-from acp_tui.ui.rendering import diff_model as model
 from acp_tui.ui.rendering.diff import MIN_COLUMNS_CELLS, TOO_NARROW, DiffLayout, DiffRenderer
+from acp_tui.ui.rendering.diff_blocks import DiffRows
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.plain import plain_lines
 from acp_tui.ui.rendering.wrapping import Lines, width_cells, wrap

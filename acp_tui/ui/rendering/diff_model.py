@@ -332,12 +332,18 @@ def _all_lines(diff: Diff) -> Iterator[DiffHunk]:
 
 
 def _single_hunks(diff: Diff, context: int | None) -> Iterator[DiffHunk]:
-    """A hunk for each change. Hunks share no unchanged lines."""
-    length = len(diff.old)
-    ends = [0, *(at for change in diff.changes for at in (change.old_from, change.old_to)), length]
-    most = length if context is None else context
-    shown = start = max(ends[1] - most, 0)
-    ...
+    """A hunk for each change. Hunks share no unchanged lines, and never hide a single one between them."""
+    most = len(diff.old) if context is None else context
+    shown = 0
+    for at, change in enumerate(diff.changes):
+        start = max(change.old_from - most, shown)
+        if change is diff.changes[-1]:
+            stop = min(change.old_to + most, len(diff.old))
+        else:
+            gap = diff.changes[at + 1].old_from - change.old_to
+            stop = change.old_to + (most if gap > 2 * most + 1 else (gap + 1) // 2)
+        yield _hunk([change], start, stop, start - shown)
+        shown = stop
 
 
 def _hunk(group: Sequence[LineChange], start: int, stop: int, skipped_before: int) -> DiffHunk:
