@@ -1,6 +1,6 @@
 """Makes the pictures in screenshots/: `python tests/make_screenshots.py`. With --check, only lists outdated ones.
 
-Most are what `acp-tui render` makes of the scripted agent, with the keys that a user would have pressed; those of
+Most are what `acp-tui render` makes of the scripted agent, with what a user would have done; those of
 the inspector and of a replay show a recording of it, and `demo` plays one.
 """
 
@@ -10,7 +10,7 @@ import argparse
 import asyncio
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -32,8 +32,9 @@ from acp_tui.conversation.updates import PromptSent, TurnEnded, TurnFailed, Usag
 from acp_tui.protocol.roles import ExitStatus
 from acp_tui.ui.kit.themes import LIGHT
 from acp_tui.ui.replay.demo_recording import DemoUser, record_demo, without_durations
-from acp_tui.ui.replay.player import Pace, Spot
-from acp_tui.ui.replay.render import View, open_studio, picture_of, render, timeline_of_demo
+from acp_tui.ui.replay.panel import RecordedPanel
+from acp_tui.ui.replay.player import Pace, Spot, moment_of
+from acp_tui.ui.replay.render import View, open_studio, picture_of, timeline_of_demo
 from acp_tui.ui.replay.screen import ReplayApp
 from acp_tui.ui.replay.timeline import Timeline, open_playable
 from acp_tui.ui.tab.screen import SessionScreen
@@ -69,13 +70,26 @@ Pictures = dict[str, str]
 """SVG by name."""
 
 
+def focus_card(panel: RecordedPanel) -> None:
+    """The user goes to the question."""
+    panel.screen.set_focus(panel.card)
+
+
+@dataclass(frozen=True)
+class Shot:
+    """A picture, and what the user does before it's taken."""
+
+    view: View
+    do: Callable[[RecordedPanel], object] = lambda _: None
+
+
 @dataclass(frozen=True)
 class Take:
     """What is played, and the pictures made of it."""
 
     scenario: str
     prompt: str
-    views: dict[str, View]
+    shots: dict[str, Shot]
 
 
 TAKES: Final = (
@@ -83,15 +97,19 @@ TAKES: Final = (
         "coding",
         PROMPT,
         {
-            "coding": View(Spot(text="8 passed"), TALL, keys=("ctrl+t",)),
-            "permission": View(Spot(is_question=True), TALL, keys=("tab",)),
-            "light": View(size=SIZE, theme=LIGHT.name),
-            "small": View(Spot(is_question=True), (80, 24), keys=("tab",)),
-            "narrow": View(Spot(is_question=True), (40, 24), keys=("tab",)),
+            "coding": Shot(View(Spot(text="8 passed"), TALL), lambda panel: panel.toggle_plan()),
+            "permission": Shot(View(Spot(is_question=True), TALL), focus_card),
+            "light": Shot(View(size=SIZE, theme=LIGHT.name)),
+            "small": Shot(View(Spot(is_question=True), (80, 24)), focus_card),
+            "narrow": Shot(View(Spot(is_question=True), (40, 24)), focus_card),
         },
     ),
-    Take("terminal", "Update everything, then build.", {"terminal": View(size=SIZE)}),
-    Take("markdown", "Show me what you can do with Markdown.", {"markdown": View(size=TALL, keys=("pageup",))}),
+    Take("terminal", "Update everything, then build.", {"terminal": Shot(View(size=SIZE))}),
+    Take(
+        "markdown",
+        "Show me what you can do with Markdown.",
+        {"markdown": Shot(View(size=TALL), lambda panel: panel.view.action_page(-1))},
+    ),
 )
 
 
@@ -100,10 +118,23 @@ async def take_all() -> Pictures:
     pictures = {}
     for take in TAKES:
         async with timeline_of_demo(take.scenario, DemoUser((take.prompt,)), SIZE) as timeline:
-            for name, view in take.views.items():
-                pictures[name] = (await render(timeline, view, ".svg")).decode()
+            for name, shot in take.shots.items():
+                pictures[name] = await taken(timeline, shot)
     of_tabs = {"sessions": await take_sessions(), "comparison": await take_comparison()}
     return pictures | await take_recording() | of_tabs | {"demo": await take_film()}
+
+
+async def taken(timeline: Timeline, shot: Shot) -> str:
+    """The picture of this moment, after the user has done something."""
+    view = shot.view
+    moment = timeline.length if view.at is None else moment_of(timeline, view.at)
+    assert moment is not None
+    async with open_studio(timeline, view.size, view.theme) as studio:
+        await studio.show(moment)
+        assert studio.panel is not None
+        shot.do(studio.panel)
+        await studio.settle()
+        return studio.svg
 
 
 async def take_recording() -> Pictures:

@@ -11,7 +11,6 @@ import asyncio
 from bisect import bisect_right
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from functools import partial
-from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from anyio import to_thread
@@ -26,7 +25,7 @@ from textual.strip import Strip
 
 from acp_tui.client.changes import ChangedMeanwhile, ChangesError, FileChange, FileState, Review
 from acp_tui.client.line_comments import Comment, Version, take_comments, version_of
-from acp_tui.client.line_comparison import CONTEXT_LINES, LineChange
+from acp_tui.client.line_comparison import CONTEXT_LINES
 from acp_tui.client.workspace.runs_later import BUILD_FILE, is_build_file
 from acp_tui.conversation.visible import make_visible
 from acp_tui.conversation.visible.confusables import make_visible_path
@@ -43,8 +42,8 @@ from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.permission.full_request import BRIEF_CELLS, COLUMNS_FROM_CELLS
 from acp_tui.ui.permission.request_drawing import keys_lines
-from acp_tui.ui.rendering import diff_model as model
 from acp_tui.ui.rendering.diff import MIN_COLUMNS_CELLS, TOO_NARROW, DiffLayout, DiffRenderer
+from acp_tui.ui.rendering.diff_blocks import DiffRows
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.plain import plain_lines
 from acp_tui.ui.rendering.wrapping import Lines, width_cells, wrap
@@ -61,7 +60,8 @@ class ReviewDrawing:
         self.review = review
         self.hunk_starts: tuple[int, ...] = ()
         """The first row of each hunk in the lines drawn last, and the end of the last hunk."""
-        self._renderer = _ReviewRenderer(review) if review.hunks else None
+        before, after = _text(review.before), _text(review.after)
+        self._renderer = DiffRenderer(review.path, before, after, changes=review.hunks) if review.hunks else None
         self._facts = tuple(_facts(review))
 
     def draw(self, width: int, palette: Palette, layout: DiffLayout, context: int | None) -> Sequence[Strip]:
@@ -72,12 +72,12 @@ class ReviewDrawing:
         if self._renderer is None:
             self.hunk_starts = ()
             return above
-        rows = self._renderer.lines(width, palette, layout, context)
-        starts = self._renderer.hunk_rows
+        title, *hunks = self._renderer.lines(width, palette, layout, context).runs
         # Without the title: the path and the counts are above the scrolled part.
-        lines = _StackedLines(above, rows, starts[0])
-        end = len(lines) - self._renderer.has_rows_below(context)
-        self.hunk_starts = (*(len(above) + start - starts[0] for start in starts), end)
+        lines, diff = DiffRows([above, *hunks]), self._renderer.diff
+        has_rows_below = context is not None and len(diff.old) - diff.changes[-1].old_to > context
+        starts = [start - len(title) + len(above) for start in self._renderer.hunk_rows]
+        self.hunk_starts = (*starts, len(lines) - has_rows_below)
         return lines
 
     @property
@@ -85,93 +85,9 @@ class ReviewDrawing:
         return self._renderer is not None and self._renderer.diff.has_both
 
 
-class _ReviewRenderer(DiffRenderer):
-    """Draws exactly the hunks that the review found."""
-
-    def __init__(self, review: Review) -> None:
-        super().__init__(review.path, _text(review.before), _text(review.after))
-        compared = self.diff
-        diff = _ReviewedDiff(
-            compared.old,
-            compared.new,
-            review.hunks,
-            compared.crlf,
-            approximate=False,  # that is said above
-        )
-        assert self._compared is not None
-        self._compared = (diff, *self._compared[1:])
-        self.release()  # drop what was prepared for its own hunks
-
-    def has_rows_below(self, context: int | None) -> bool:
-        return context is not None and len(self.diff.old) - self.diff.changes[-1].old_to > context
-
-
-class _ReviewedDiff(model.Diff):
-    """A diff in which each change is a separate hunk."""
-
-    def hunks(self, context: int | None = CONTEXT_LINES) -> tuple[model.DiffHunk, ...]:
-        return tuple(hunks_with_context(self, context))
-
-
 def _text(state: FileState | None) -> str | None:
     """The text of a file. Invalid UTF-8 stays distinguishable, although it looks the same."""
     return None if state is None or state.data is None else state.data.decode(errors="surrogateescape")
-
-
-class _StackedLines(Lines):
-    """Lines, and below them other lines from `start` on."""
-
-    def __init__(self, above: Sequence[Strip], lines: Sequence[Strip], start: int) -> None:
-        self._above = above
-        self._lines = lines
-        self._start = start
-
-    def __len__(self) -> int:
-        return len(self._above) + len(self._lines) - self._start
-
-    def _line(self, at: int) -> Strip:
-        below = at - len(self._above)
-        return self._above[at] if below < 0 else self._lines[self._start + below]
-
-
-def hunks_with_context(diff: model.Diff, context: int | None) -> list[model.DiffHunk]:
-    """A hunk for each change. Hunks share no unchanged lines."""
-    most = len(diff.old) if context is None else context
-    ends = [LineChange(0, 0, 0, 0), *diff.changes, LineChange(len(diff.old), len(diff.old), 0, 0)]
-    gaps = [after.old_from - before.old_to for before, after in pairwise(ends)]
-    hunks: list[model.DiffHunk] = []
-    shown = 0
-    for at, change in enumerate(diff.changes):
-        above = min(most, gaps[0]) if at == 0 else _split(gaps[at], most)[1]
-        below = min(most, gaps[-1]) if at == len(diff.changes) - 1 else _split(gaps[at + 1], most)[0]
-        hunks.append(_hunk(change, above, below, shown))
-        shown = change.old_to + below
-    return hunks
-
-
-def _split(gap: int, most: int) -> tuple[int, int]:
-    """Divide a gap of unchanged lines between the changes above and below. A single line is never hidden."""
-    if gap > 2 * most + 1:
-        return most, most
-    return (gap + 1) // 2, gap // 2
-
-
-def _hunk(change: LineChange, above: int, below: int, shown: int) -> model.DiffHunk:
-    old_from, old_to, new_from, new_to = change
-    runs = (
-        model.LineRun(False, old_from - above, above, new_from - above, above),
-        model.LineRun(True, old_from, old_to - old_from, new_from, new_to - new_from),
-        model.LineRun(False, old_to, below, new_to, below),
-    )
-    old_start, new_start = old_from - above, new_from - above
-    return model.DiffHunk(
-        tuple(run for run in runs if run.line_count),
-        old_start - shown,
-        old_start + 1,
-        old_to + below - old_start,
-        new_start + 1,
-        new_to + below - new_start,
-    )
 
 
 def _facts(review: Review) -> Iterator[str]:

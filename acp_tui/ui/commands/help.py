@@ -20,10 +20,8 @@ from acp_tui.ui.commands.keymap import (
     BY_ID,
     DEFAULT_KEYMAP,
     SEVERAL,
-    TERMINALS_OWN,
     Keymap,
     heading_of,
-    needs_kitty,
     shown_key,
     shown_keys,
 )
@@ -92,7 +90,7 @@ def help_rows(keymap: Keymap, here: Sequence[Place] = (), *, is_narrow: bool = F
             shown.add(command.id)
             first = keymap.shown(command.id) or command.fixed_characters
             keys = first if is_narrow else keymap.all_shown(command.id)
-            about = "; ".join(filter(None, (command.help, _slash(command), *key_notes(command, keymap))))
+            about = "; ".join(filter(None, (command.help, _slash(command), _usual(command, keymap))))
             is_rare = command.id not in BASIC and (place not in here[:1] or place == "prompt")
             words = _words(command)
             yield PickerRow(command, command.title, about, group, aside=keys, is_rare=is_rare, other_words=words)
@@ -112,18 +110,10 @@ def _slash(command: Command) -> str:
     return ", ".join(f"/{each}" for each in command.slashes) + " in the prompt" if command.slashes else ""
 
 
-def key_notes(command: Command, keymap: Keymap) -> Iterator[str]:
-    """Notes about a command's keys: what they need to reach acp-tui, and the defaults if they were changed."""
-    keys = keymap.keys[command.id]
+def _usual(command: Command, keymap: Keymap) -> str:
+    """The default keys, if they were changed."""
     usual = DEFAULT_KEYMAP.keys[command.id]
-    if keys != usual:
-        yield f"usually {' '.join(map(shown_key, usual)) or 'no key'}"
-    wanting = " and ".join(shown_key(key) for key in keys if needs_kitty(key))
-    if wanting:
-        yield f"{wanting} only with Kitty's keyboard protocol (in tmux: set -s extended-keys always)"
-    for key in keys:
-        if key in TERMINALS_OWN:
-            yield f"{shown_key(key)}: {TERMINALS_OWN[key]}"
+    return f"usually {' '.join(map(shown_key, usual)) or 'no key'}" if keymap.keys[command.id] != usual else ""
 
 
 SUGGESTED: Final = "Suggested"

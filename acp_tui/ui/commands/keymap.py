@@ -57,32 +57,6 @@ _BY_SIGN: Final = {sign: name for name, sign in _SIGNS.items()}
 _ALIASES: Final = {"return": "enter", "esc": "escape", "pgup": "pageup", "pgdn": "pagedown", "del": "delete"}
 _MODIFIER_ALIASES: Final = {"control": "ctrl", "option": "alt", "cmd": "super"}
 
-# Terminals send these as the same bytes as another key; only Kitty's protocol can tell them apart.
-_SAME_BYTES: Final = {"ctrl+i": "tab", "ctrl+m": "enter", "ctrl+h": "backspace", "ctrl+left_square_bracket": "escape"}
-_CTRL_BYTES: Final = frozenset((*string.ascii_lowercase, *map(_name_of, "@\\]^_"), "space"))
-_MOVING: Final = frozenset({"up", "down", "left", "right", "home", "end", "pageup", "pagedown", "delete", "insert"})
-
-TERMINALS_OWN: Final[dict[str, str]] = {
-    "f10": "GNOME Terminal uses it for its menu by default",
-    "f11": "most terminals use it for full screen",
-    "ctrl+s": "some terminals pause their output with it (`stty -ixon` turns that off)",
-    "ctrl+b": "tmux uses it as its prefix by default",
-    "ctrl+z": "shells use it to suspend a program",
-    "ctrl+backslash": "shells use it to quit a program",
-    "ctrl+shift+c": "most terminals use it to copy",
-    "ctrl+shift+v": "most terminals use it to paste",
-    "ctrl+shift+f": "some terminals use it to search",
-    "ctrl+shift+t": "most terminals use it to open a tab",
-    "ctrl+shift+n": "most terminals use it to open a window",
-    "ctrl+shift+w": "most terminals use it to close a tab",
-    "ctrl+pageup": "most terminals use it to switch tabs",
-    "ctrl+pagedown": "most terminals use it to switch tabs",
-    "shift+pageup": "most terminals use it to scroll",
-    "shift+pagedown": "most terminals use it to scroll",
-    "alt+enter": "some terminals use it for full screen",
-}
-"""Keys that may never reach acp-tui, and why."""
-
 PRESET: Final = "preset"
 """The name in `[keys]` for a whole set of keys."""
 PRESETS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
@@ -150,23 +124,6 @@ def written_key(key: str) -> str:
 def is_typed(key: str) -> bool:
     base = key.removeprefix("shift+")
     return len(base) == 1 or base in _SIGNS or base == "space"
-
-
-def needs_kitty(key: str) -> bool:
-    """Whether terminals without Kitty's keyboard protocol confuse the key with another, or don't send it."""
-    *modifiers, base = key.split("+")
-    held = frozenset(modifiers)
-    if key in _SAME_BYTES or held & {"super", "hyper", "meta"}:
-        return True
-    if base in _MOVING or base in {f"f{number}" for number in range(1, 13)}:
-        return False
-    if base.startswith("f") and base in _NAMED:
-        return True
-    if "ctrl" in held:
-        return "shift" in held or base not in _CTRL_BYTES
-    if held == {"alt"} and base in _SIGNS:
-        return True
-    return bool(held) and base in ("enter", "escape", "backspace", "tab") and key != "shift+tab"
 
 
 _Chosen: TypeAlias = dict[str, tuple[str, ...]]

@@ -7,10 +7,10 @@ inside the package in a wheel, and next to it in a checkout or an editable insta
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Final, TypedDict, Unpack
+from typing import Final
 
-from rich.color import Color as RichColor
 from rich.console import Console
 from rich.style import Style
 from textual.color import Color
@@ -18,7 +18,7 @@ from textual.constants import COLOR_SYSTEM
 from textual.theme import BUILTIN_THEMES, Theme
 
 from acp_tui.ui.kit.terminal_colors import Shade
-from acp_tui.ui.rendering.palette import Palette
+from acp_tui.ui.rendering.palette import NO_STYLE, Palette
 
 
 def reversed_selection(foreground: str, background: str) -> dict[str, str]:
@@ -82,17 +82,6 @@ _palettes: dict[str, tuple[Theme, Palette]] = {}
 """One palette per theme name. Palettes don't change, and drawn lines are cached by palette identity."""
 
 
-class _Attributes(TypedDict, total=False):
-    """Text attributes other than color."""
-
-    bold: bool
-    dim: bool
-    italic: bool
-    reverse: bool
-    strike: bool
-    underline: bool
-
-
 def theme_for(shade: Shade | None, environ: Mapping[str, str]) -> str:
     """The theme that matches a terminal with this background and environment; None for an unknown background."""
     # Textual declares this as str, but it is one of Rich's names.
@@ -112,138 +101,116 @@ def palette_for(theme: Theme) -> Palette:
 
 
 def _true_color_palette(theme: Theme) -> Palette:
-    dark = theme.dark
     generated = theme.to_color_system().generate()
     colors = {name: Color.parse(generated[name]) for name in COLOR_NAMES}
     ground, ink = colors["background"], colors["foreground"]
-
-    def style(color: Color, *, on: Color | None = None, **attributes: Unpack[_Attributes]) -> Style:
-        return Style(color=_rich(color), bgcolor=_rich(on) if on else None, **attributes)
-
-    panel = ground.blend(ink, 0.055 if dark else 0.045)
+    panel = ground.blend(ink, 0.055 if theme.dark else 0.045)
     added, removed = (ground.blend(colors[name], 0.14) for name in ("success", "error"))
     plain_grounds = (ground, colors["surface"], panel)
     grounds = (*plain_grounds, added, removed)
 
-    def legible(name: str) -> Color:
+    def legible(name: str) -> Style:
         color = colors[name]
-        return contrasting(ground.blend(color, color.a, 1), grounds, ink, TEXT_CONTRAST)
+        return _style(contrasting(ground.blend(color, color.a, 1), grounds, ink, TEXT_CONTRAST))
 
     muted = legible("foreground-muted")
-    faint = contrasting(ink.blend(ground, 0.72), plain_grounds, ink, LINE_CONTRAST)
-    primary, secondary, accent = map(legible, ("primary", "secondary", "accent"))
-    success, warning, error = map(legible, ("success", "warning", "error"))
-    return Palette(
-        dark=dark,
-        text=style(ink),
-        muted=style(muted),
-        accent=style(accent),
-        success=style(success),
-        warning=style(warning),
-        error=style(error),
-        status=style(muted),
-        status_word=style(muted),
-        user=style(ink, on=panel),
-        thought=style(muted, italic=True),
-        heading_1=style(secondary, bold=True),
-        heading_2=style(secondary),
-        heading=style(ink, bold=True),
-        strong=Style(bold=True),
-        emphasis=Style(italic=True),
-        strikethrough=Style(strike=True),
-        code=style(accent),
-        code_block=style(ink, on=panel),
-        code_label=style(muted),
-        link=style(primary, underline=True),
-        quote=style(muted),
-        quote_bar=style(faint),
-        list_marker=style(primary),
-        task_done=style(success),
-        task_open=style(muted),
-        table_header=style(ink, bold=True),
-        table_border=style(faint),
-        rule=style(faint),
-        diff_title=style(ink, bold=True),
-        diff_hunk=style(secondary),
-        diff_context=style(muted),
-        diff_number=style(muted),
-        diff_added=style(ink, on=added),
+    return replace(
+        _palette(
+            theme.dark,
+            _style(ink),
+            muted,
+            _style(contrasting(ink.blend(ground, 0.72), plain_grounds, ink, LINE_CONTRAST)),
+            *map(legible, ("primary", "secondary", "accent", "success", "warning", "error")),
+        ),
+        user=_style(ink, panel),
+        code_block=_style(ink, panel),
+        diff_added=_style(ink, added),
         # Syntax colors wouldn't stand out on such a strong background.
-        diff_added_word=style(ink, on=ground.blend(colors["success"], 0.36)),
-        diff_removed=style(ink, on=removed),
-        diff_removed_word=style(ink, on=ground.blend(colors["error"], 0.36)),
-        syntax_keyword=style(secondary),
-        syntax_string=style(success),
-        syntax_comment=style(muted, italic=True),
-        syntax_number=style(accent),
-        syntax_function=style(primary),
-        syntax_type=style(primary),
-        syntax_builtin=style(accent),
-        syntax_decorator=style(accent),
-        syntax_tag=style(primary),
-        syntax_operator=style(muted),
-        syntax_inserted=style(success),
-        syntax_deleted=style(error),
-        syntax_error=style(error),
+        diff_added_word=_style(ink, ground.blend(colors["success"], 0.36)),
+        diff_removed=_style(ink, removed),
+        diff_removed_word=_style(ink, ground.blend(colors["error"], 0.36)),
+        syntax_operator=muted,
     )
+
+
+def _style(color: Color, ground: Color | None = None) -> Style:
+    return Style(color=color.rich_color, bgcolor=ground.rich_color if ground is not None else None)
 
 
 def _ansi_palette(dark: bool) -> Palette:
     """The terminal's own 16 colors. How they look is unknown."""
-
-    def style(color: str | None = None, **attributes: Unpack[_Attributes]) -> Style:
-        return Style(color=color, **attributes)
-
+    dim, reverse = Style(dim=True), Style(reverse=True)
     yellow = "yellow" if dark else "magenta"
+    green, red = Style(color="green"), Style(color="red")
+    blue, magenta, accent = (Style(color=name) for name in ("blue", "magenta", yellow))
+    return replace(
+        _palette(dark, NO_STYLE, dim, dim, blue, magenta, accent, green, accent, red),
+        user=Style(bold=True),
+        diff_added=green,
+        diff_added_word=reverse,
+        diff_removed=red,
+        diff_removed_word=reverse,
+    )
+
+
+def _palette(
+    dark: bool,
+    ink: Style,
+    muted: Style,
+    faint: Style,
+    primary: Style,
+    secondary: Style,
+    accent: Style,
+    success: Style,
+    warning: Style,
+    error: Style,
+) -> Palette:
+    """What these colors stand for, without backgrounds."""
+    bold, italic = Style(bold=True), Style(italic=True)
     return Palette(
         dark=dark,
-        muted=style(dim=True),
-        accent=style(yellow),
-        success=style("green"),
-        warning=style(yellow),
-        error=style("red"),
-        status=style(dim=True),
-        status_word=style(dim=True),
-        user=style(bold=True),
-        thought=style(dim=True, italic=True),
-        heading_1=style("magenta", bold=True),
-        heading_2=style("magenta"),
-        heading=style(bold=True),
-        strong=style(bold=True),
-        emphasis=style(italic=True),
-        strikethrough=style(strike=True),
-        code=style(yellow),
-        code_label=style(dim=True),
-        link=style("blue", underline=True),
-        quote=style(dim=True),
-        quote_bar=style(dim=True),
-        list_marker=style("blue"),
-        task_done=style("green"),
-        task_open=style(dim=True),
-        table_header=style(bold=True),
-        table_border=style(dim=True),
-        rule=style(dim=True),
-        diff_title=style(bold=True),
-        diff_hunk=style("magenta"),
-        diff_context=style(dim=True),
-        diff_number=style(dim=True),
-        diff_added=style("green"),
-        diff_added_word=style(reverse=True),
-        diff_removed=style("red"),
-        diff_removed_word=style(reverse=True),
-        syntax_keyword=style("magenta"),
-        syntax_string=style("green"),
-        syntax_comment=style(dim=True, italic=True),
-        syntax_number=style(yellow),
-        syntax_function=style("blue"),
-        syntax_type=style("blue"),
-        syntax_builtin=style(yellow),
-        syntax_decorator=style(yellow),
-        syntax_tag=style("blue"),
-        syntax_operator=style(),
-        syntax_inserted=style("green"),
-        syntax_deleted=style("red"),
-        syntax_error=style("red"),
+        text=ink,
+        muted=muted,
+        accent=accent,
+        success=success,
+        warning=warning,
+        error=error,
+        status=muted,
+        status_word=muted,
+        thought=muted + italic,
+        heading_1=secondary + bold,
+        heading_2=secondary,
+        heading=ink + bold,
+        strong=bold,
+        emphasis=italic,
+        strikethrough=Style(strike=True),
+        code=accent,
+        code_label=muted,
+        link=primary + Style(underline=True),
+        quote=muted,
+        quote_bar=faint,
+        list_marker=primary,
+        task_done=success,
+        task_open=muted,
+        table_header=ink + bold,
+        table_border=faint,
+        rule=faint,
+        diff_title=ink + bold,
+        diff_hunk=secondary,
+        diff_context=muted,
+        diff_number=muted,
+        syntax_keyword=secondary,
+        syntax_string=success,
+        syntax_comment=muted + italic,
+        syntax_number=accent,
+        syntax_function=primary,
+        syntax_type=primary,
+        syntax_builtin=accent,
+        syntax_decorator=accent,
+        syntax_tag=primary,
+        syntax_inserted=success,
+        syntax_deleted=error,
+        syntax_error=error,
     )
 
 
@@ -265,10 +232,6 @@ def _luminance(color: Color) -> float:
         part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in color.normalized
     )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def _rich(color: Color) -> RichColor:
-    return color.rich_color
 
 
 _PACKAGE = Path(__file__).parents[2]

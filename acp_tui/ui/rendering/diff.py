@@ -17,7 +17,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from acp_tui.client.line_comparison import CONTEXT_LINES, PlacedLine, Steps
+from acp_tui.client.line_comparison import CONTEXT_LINES, LineChange, PlacedLine, Steps
 from acp_tui.client.workspace.runs_later import BUILD_FILE, is_build_file
 from acp_tui.conversation.tool_calls import NOWHERE, HunkStart, TextDiff
 from acp_tui.conversation.tool_text import shown_path
@@ -87,14 +87,23 @@ def _comparison(*texts_and_parts: Any) -> _Comparison:
 
 class DiffRenderer:
     def __init__(
-        self, path: str, old_text: str | None, new_text: str | None, parts: tuple[HunkStart, ...] = ()
+        self,
+        path: str,
+        old_text: str | None,
+        new_text: str | None,
+        parts: tuple[HunkStart, ...] = (),
+        changes: tuple[LineChange, ...] = (),
     ) -> None:
-        """`old_text` is None for a new file, `new_text` for a deleted one; `parts` is as in `TextDiff.parts`."""
+        """`old_text` is None for a new file, `new_text` for a deleted one; `parts` is as in `TextDiff.parts`.
+
+        `changes` are drawn in place of those that are found, each as a hunk of its own.
+        """
         self.path = path
         self.steps_made = 0
         self._language = diff_text.language_of(path)
         self._old_text = old_text
         self._new_text = new_text
+        self._changes = changes
         self._comparison = _comparison(old_text, new_text, parts)
         self._steps = self._prepare()
         self._compared: tuple[Diff, diff_blocks.Sizes] | None = None
@@ -165,14 +174,16 @@ class DiffRenderer:
         while not self._comparison.advance():
             yield
         assert self._comparison.found is not None
-        diff, _ = self._comparison.found
+        diff, sizes = self._comparison.found
+        if self._changes:
+            diff = replace(diff, changes=self._changes, approximate=False, are_hunks_single=True)
         # Cut what is drawn first now, so that drawing it is fast.
         if len(diff.changes) > MANY_CHANGES:
             yield
         self._hunks = {("unified", CONTEXT_LINES): _cut(diff, "unified", CONTEXT_LINES)}
         yield from load_language(self._language)
         self._syntax = diff_text.DiffSyntax(diff, self._language)
-        self._compared = self._comparison.found
+        self._compared = diff, sizes
 
     # How it looks
 

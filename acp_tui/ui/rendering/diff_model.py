@@ -189,6 +189,8 @@ class Diff:
     """Whether lines are shown as replaced because comparing them would have taken too long."""
     parts: tuple[HunkStart, ...] = ()
     """Where the lines are in the file, if the texts are only parts of it; () if the texts are whole."""
+    are_hunks_single: bool = False
+    """Whether each change is a hunk of its own, however close to others."""
 
     def number_in_file(self, number: int, *, is_old: bool) -> int:
         """Convert a line number of a text to that in the file. Both count from 1."""
@@ -218,6 +220,8 @@ class Diff:
         With None, the file has the same hunks as with `CONTEXT_LINES`, extended to cover all lines. One more hunk holds
         the lines before the first.
         """
+        if self.are_hunks_single:
+            return tuple(_single_hunks(self, context))
         return tuple(_all_lines(self) if context is None else _hunks(self, context))
 
     def skipped_after(self, hunks: Sequence[DiffHunk]) -> int:
@@ -325,6 +329,21 @@ def _all_lines(diff: Diff) -> Iterator[DiffHunk]:
         yield DiffHunk((LineRun(False, 0, starts[0], 0, starts[0]),), 0, 1, starts[0], 1, starts[0])
     for group, start, stop in zip(groups, starts, [*starts[1:], len(diff.old)], strict=True):
         yield _hunk(group, start, stop, 0)
+
+
+def _single_hunks(diff: Diff, context: int | None) -> Iterator[DiffHunk]:
+    """A hunk for each change. Hunks share no unchanged lines, and never hide a single one between them."""
+    most = len(diff.old) if context is None else context
+    shown = 0
+    for at, change in enumerate(diff.changes):
+        start = max(change.old_from - most, shown)
+        if change is diff.changes[-1]:
+            stop = min(change.old_to + most, len(diff.old))
+        else:
+            gap = diff.changes[at + 1].old_from - change.old_to
+            stop = change.old_to + (most if gap > 2 * most + 1 else (gap + 1) // 2)
+        yield _hunk([change], start, stop, start - shown)
+        shown = stop
 
 
 def _hunk(group: Sequence[LineChange], start: int, stop: int, skipped_before: int) -> DiffHunk:

@@ -9,13 +9,12 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 import anyio
 from anyio import to_thread
 from textual import events, on
 from textual.app import App, ComposeResult
-from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.pilot import Pilot
 from textual.screen import Screen
@@ -35,7 +34,7 @@ from acp_tui.ui.replay.formats import CannotRender, WindowColors, text_of, tidy_
 from acp_tui.ui.replay.panel import RecordedPanel
 from acp_tui.ui.replay.player import Player, Spot, moment_of
 from acp_tui.ui.replay.timeline import Timeline, open_playable
-from acp_tui.ui.session.sidebar import SIDEBAR_FROM_COLUMNS, Sidebar, SidebarSection, SidebarState
+from acp_tui.ui.session.sidebar import SIDEBAR_FROM_COLUMNS, Sidebar, SidebarState
 from acp_tui.ui.session.status import facts_of, state_of
 from acp_tui.ui.session.status_line import Status, StatusLine
 from acp_tui.ui.textual_gaps.internals import painted_rows
@@ -49,11 +48,6 @@ SETTLE_LIMIT_S: Final = 60.0
 
 class PictureScreen(Screen[None]):
     """The screen of a recorded session. It only shows; it can't act."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+t", "toggle_plan", "Fold the plan", show=False, priority=True, id="toggle_plan"),
-        Binding("ctrl+o", "toggle_all", "Unfold everything", show=False, priority=True, id="toggle_all"),
-    ]
 
     def __init__(self, timeline: Timeline, settings: Settings) -> None:
         super().__init__()
@@ -109,28 +103,6 @@ class PictureScreen(Screen[None]):
         plans = tuple(conversation.plans.values())
         self._sidebar.show(SidebarState(plans, facts=facts))
 
-    def action_toggle_plan(self) -> None:
-        if self._sidebar is not None:
-            self._sidebar.toggle(SidebarSection.PLAN)
-        elif self.panel is not None:
-            self.panel.toggle_plan()
-
-    def action_toggle_all(self) -> None:
-        if self.panel is not None:
-            self.panel.view.toggle_all()
-
-    def action_leave_prompt(self) -> None:
-        """Focus the card if something waits; otherwise the conversation."""
-        if self.panel is not None:
-            if self.panel.card.display:
-                self.set_focus(self.panel.card)
-            else:
-                self.panel.view.focus()
-
-    def action_page(self, direction: int) -> None:
-        if self.panel is not None:
-            self.panel.view.action_page(direction)
-
 
 class _PictureApp(BaseApp):
     """An app that looks the same everywhere."""
@@ -158,7 +130,7 @@ class Studio:
 
     async def show(self, moment: int) -> None:
         """Show this moment, which must not be before the last one shown."""
-        player, panel = self.player, self._panel
+        player, panel = self.player, self.panel
         while player.moment < moment:
             for touch in player.step().touched:
                 if panel is not None and touch.conversation is panel.conversation:
@@ -168,11 +140,6 @@ class Studio:
         if is_there and (panel is None or panel.conversation is not conversation):
             await self._screen.show(conversation)
         self._screen.show_facts()
-        await self.settle()
-
-    async def press(self, *keys: str) -> None:
-        """Press keys. They can't affect any session."""
-        await self._pilot.press(*keys)
         await self.settle()
 
     @property
@@ -194,7 +161,8 @@ class Studio:
         return screen
 
     @property
-    def _panel(self) -> RecordedPanel | None:
+    def panel(self) -> RecordedPanel | None:
+        """The session; None before there is one."""
         return self._screen.panel
 
     async def settle(self) -> None:
@@ -210,7 +178,7 @@ class Studio:
 
     @property
     def _is_still(self) -> bool:
-        panel = self._panel
+        panel = self.panel
         if panel is None:
             return True
         terminals = panel.conversation.terminals.values()
@@ -250,8 +218,6 @@ class View:
     size: tuple[int, int] = (120, 40)
     """Columns and rows."""
     theme: str = DARK.name
-    keys: tuple[str, ...] = ()
-    """Pressed before the picture is taken."""
 
 
 def suffix_of(output: Path) -> str:
@@ -291,6 +257,4 @@ async def render(timeline: Timeline, view: View, suffix: str) -> bytes:
     assert moment is not None
     async with open_studio(timeline, view.size, view.theme) as studio:
         await studio.show(moment)
-        if view.keys:
-            await studio.press(*view.keys)
         return (studio.svg if suffix == ".svg" else text_of(studio.strips)).encode()

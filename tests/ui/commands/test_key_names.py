@@ -7,7 +7,7 @@ from textual._xterm_parser import XTermParser
 from textual.events import Key
 from textual.keys import _character_to_key
 
-from acp_tui.ui.commands.keymap import is_typed, needs_kitty, parse_key, shown_key, written_key
+from acp_tui.ui.commands.keymap import is_typed, parse_key, shown_key, written_key
 from acp_tui.ui.commands.table import COMMANDS
 
 OURS = sorted({key for command in COMMANDS if command.keys for key in command.keys.split(",")})
@@ -88,13 +88,3 @@ def test_what_writes_a_character_is_told_from_what_does_not() -> None:
         "question_mark",
         "space",
     ]
-
-
-@pytest.mark.parametrize("key", ["shift+enter", "alt+enter", "ctrl+shift+f", "ctrl+comma", "ctrl+i", "super+z"])
-def test_some_keys_are_told_apart_by_kittys_protocol_only(key: str) -> None:
-    assert needs_kitty(key)
-
-
-@pytest.mark.parametrize("key", ["ctrl+f", "f12", "shift+tab", "alt+up", "alt+x", "ctrl+up", "enter", "ctrl+space"])
-def test_others_come_from_every_terminal(key: str) -> None:
-    assert not needs_kitty(key)

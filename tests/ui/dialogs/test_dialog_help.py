@@ -37,12 +37,11 @@ def test_what_counts_where_the_user_is_comes_first() -> None:
     assert set(groups) <= {*PLACES.values(), SEVERAL}
 
 
-def test_keys_that_a_terminal_may_not_send_are_said_to_be_such() -> None:
+def test_it_says_what_a_new_line_by_enter_needs() -> None:
     about = {row.value.id: row.description for row in help_rows(DEFAULT_KEYMAP)}
 
-    assert "Shift+Enter and Alt+Enter only with Kitty's keyboard protocol" in about["new_line"]
+    assert "with Enter only if the terminal has Kitty's keyboard protocol" in about["new_line"]
     assert "extended-keys" in about["new_line"]
-    assert "Ctrl+S: some terminals pause their output with it" in about["save_attached"]
 
 
 def test_a_chosen_key_is_shown_with_the_usual_one() -> None:

@@ -71,7 +71,7 @@ def test_every_setting_and_every_commands_keys_have_a_row(desk: LiveSettings) ->
 def test_every_row_says_what_it_is_about(desk: LiveSettings) -> None:
     rows = list(item_rows(desk, Settings(), DEFAULT_KEYMAP))
 
-    assert all(row.aside and explanation(row.value, desk, DEFAULT_KEYMAP)[0] for row in rows)
+    assert all(row.aside and explanation(row.value, desk)[0] for row in rows)
 
 
 @pytest.mark.parametrize("size", [(40, 24), (80, 24), SIZE])

@@ -30,7 +30,6 @@ from acp_tui.client.settings.writing import TomlValue
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.app.settings.follower import LiveSettings, Origin
 from acp_tui.ui.commands.command import Command
-from acp_tui.ui.commands.help import key_notes
 from acp_tui.ui.commands.keymap import (
     BY_ID,
     DEFAULT_KEYMAP,
@@ -116,12 +115,12 @@ def _short_value(one: DeclaredSetting, value: object) -> str:
     return value if isinstance(value, str) and value else set_value(value)
 
 
-def explanation(item: Item, live: LiveSettings, keymap: Keymap) -> list[str]:
+def explanation(item: Item, live: LiveSettings) -> list[str]:
     """What the item is, its allowed values, and where its value comes from, as lines."""
     if item.command is not None:
         usual = " ".join(map(shown_key, DEFAULT_KEYMAP.keys[item.command.id])) or "none"
         first = f"{item.command.title}: {item.command.help}" if item.command.help else item.command.title
-        return [first, f"{heading_of(item.command)} · usual: {usual}", *key_notes(item.command, keymap)]
+        return [first, f"{heading_of(item.command)} · usual: {usual}"]
     if item.one is None:
         return [READ_ELSEWHERE[item.key], "Enter opens the file in your editor."]
     about = item.one.setting
@@ -325,7 +324,7 @@ class SettingsScreen(Dialog[None]):
     @on(FilteredList.Moved)
     def _show_about(self) -> None:
         item = self._item
-        lines = explanation(item, self._live, keys_in_force(self)) if item is not None else ["No setting matches."]
+        lines = explanation(item, self._live) if item is not None else ["No setting matches."]
         self._about.update(shown("\n".join(lines)))
 
     @property
@@ -349,7 +348,7 @@ class SettingsScreen(Dialog[None]):
             return
         editor = SettingEditor(
             item,
-            explanation(item, self._live, keymap),
+            explanation(item, self._live),
             written_value(item, self._live.user.settings, keymap),
             lambda answer: judged(item, answer, settings),
         )
