@@ -48,10 +48,7 @@ REFUSAL_BYTES: Final = 1 << 14
 """Of the end of a command's output, where its errors are."""
 SILENT: Final = "The agent ended its turn without saying or doing anything."
 STILL_COMPARING: Final = "Not compared with the files yet."
-WHY_ACTS_ITSELF: Final = (
-    "This agent reads and writes files and runs commands itself. acp-tui can't confine it: you"
-    " only decide what it asks about."
-)
+WHY_ACTS_ITSELF: Final = "acp-tui can't confine this agent: you only decide what it asks about."
 T = TypeVar("T")
 
 

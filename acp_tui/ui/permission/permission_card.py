@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual.message import Message
 
-from acp_tui.conversation.permission_requests import letters_of
 from acp_tui.conversation.request_outline import ShownRequest
 from acp_tui.ui.commands.command import Place as KeyPlace
 from acp_tui.ui.commands.keys import keys_in_force, note_question_gone
@@ -139,9 +138,8 @@ class PermissionCard(AnswerableRequest):
         """How to answer, read on, and leave."""
         hint = keys_in_force(self).hint
         if self._rows is None:
-            letters = " ".join(filter(None, letters_of(self.options)))
             way_in = "" if has_focus else f"{self.WAY_IN}, then "
-            return [hint(f"{way_in}{letters or '1'} {{review}}: see it and answer")]
+            return [hint(f"{way_in}{{review}}: see it and answer")]
         if not has_focus:
             return [hint(f"{self.WAY_IN} to answer"), *([] if self.can_reject else [CANCEL_TO_REFUSE])]
         is_brief = self.content_size.width < BRIEF_CELLS

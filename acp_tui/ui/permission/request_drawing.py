@@ -312,7 +312,7 @@ MAX_NUMBER: Final = 9
 """Options after this one have no number."""
 KEYS_CELLS: Final = len("❯ 1 y  ")
 GAP_CELLS: Final = 2
-ENOUGH_NAME_CELLS: Final = 16
+ENOUGH_NAME_CELLS: Final = 20
 """If less room is left, the agent's names have no column of their own."""
 ROOMY_CELLS: Final = 50
 

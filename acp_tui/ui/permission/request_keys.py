@@ -136,8 +136,8 @@ class AnswerableRequest(RequestBody, can_focus=True):
         await self.guard.take_key(event, binding, self._decision(event, binding))
 
     def _decision(self, event: events.Key, binding: Binding | None) -> str:
-        """What the key would decide; "" if it decides nothing."""
-        if binding is None:
+        """What the key would decide; "" if it decides nothing, as without room, where it shows the request."""
+        if binding is None or self._rows is None:
             return ""
         if event.key in ANSWER_KEYS:
             index = answer_of(self.options, event.key)

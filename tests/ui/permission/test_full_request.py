@@ -113,6 +113,7 @@ async def test_in_a_very_wide_terminal_the_card_and_the_conversation_have_two_co
             await page.until(lambda page=page: "+ first" in page.text)
             assert _is_side_by_side(page) is is_wide
             await page.apply(PermissionAnswered(RequestKey(1), ALLOW.option_id))
+            await page.press("ctrl+o")
             await page.until(lambda page=page: not page.card.display and "+ first" in page.text)
             assert _is_side_by_side(page) is is_wide
 
@@ -560,3 +561,20 @@ async def test_answers_are_directly_below_what_they_are_about_on_a_large_screen(
         await page.press("f")
         rows = [row.strip("│ ") for row in page.text.split("\n")]
         assert rows.index("❯ 1 y  Allow once") == rows.index("$ make") + 2
+
+
+async def test_a_key_shows_a_request_without_room_at_once_and_says_no_half_sentence(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(answer_guard, "HOLD_S", 3600)
+    async with open_page(size=(40, 12)) as page:
+        await page.ask("call", title="Edit long.py", content=(EDIT,))
+        page.pilot.app.screen.query_one(PermissionCard).guard.come_unasked()
+        await page.settled()
+        page.clock.now_s += REPEAT_S
+        await page.press("y")
+        assert _is_open(page)
+        page.clock.now_s += REPEAT_S
+        await page.press("n")
+        assert "Reject once in a moment; to write instead, type on" in page.words
+        assert page.decisions == {}

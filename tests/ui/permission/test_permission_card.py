@@ -412,7 +412,7 @@ async def test_where_the_request_has_no_room_nothing_answers_it_but_the_full_scr
     async with open_page(size=size) as page:
         await page.ask("call", title="Edit durations.py", content=(EDIT,))
         await page.enter_card()
-        await page.until(lambda: "y n f: see it" in page.text)
+        await page.until(lambda: "f: see it" in page.text)
         await page.press("down")
         page.clock.pass_guard()
         await page.press("1")
