@@ -223,7 +223,7 @@ class AcpTuiApp(BaseApp):
             self.moves = str(front.session.session_id)
             self.leave()
         else:
-            self.notify(NOT_HOSTED)
+            self.notify((front.writing.why_not if front is not None else "") or NOT_HOSTED)
 
     def _can_leave(self, tab: Tab) -> bool:
         """Whether the tab's session can go on without the screen, in a host that this process becomes."""

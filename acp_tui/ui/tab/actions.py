@@ -314,8 +314,8 @@ class Actions:
         reset = entry.said.retry_at if isinstance(entry, Failure) and entry.said is not None else None
         session = self.tab.session
         try:
-            if session is None or session.is_read_only:
-                raise NotATime("There is no session yet." if session is None else WATCHING)
+            if session is None or session.is_read_only or self.tab.writing.why_not:
+                raise NotATime(self.tab.writing.why_not or (NO_SESSION if session is None else WATCHING))
             self.tab.writing.schedule(session, later(words, session.now() or 0.0, reset))
         except NotATime as error:
             self.tab.say(str(error), severity="warning")
@@ -337,7 +337,7 @@ class Actions:
         """List the files that have changed."""
         changes = self.tab.changes
         if changes is None:
-            self.tab.say(NO_SESSION)
+            self.tab.say(self.tab.writing.why_not or NO_SESSION)
         elif changes.is_listed_or_say():
             self.tab.app.push_screen(ChangesScreen(changes, self.tab.prompt))
 

@@ -140,8 +140,8 @@ class AgentController:
         `words` may name the one to begin with, and the value to set at once.
         """
         session = self._tab.session
-        if session is None:
-            self._tab.say(NO_SESSION)
+        if session is None or self._tab.writing.why_not:
+            self._tab.say(self._tab.writing.why_not or NO_SESSION)
             return
         name, _, value = words.partition(" ")
         options = session.conversation.options

@@ -326,7 +326,7 @@ class FileRows(LineView):
         """Show these; return how many lines they take."""
         self._files = files
         self.display = bool(files)
-        height = min(len(files), max(self.app.size.height - ROWS_AROUND_FILES, 2) // 2)
+        height = min(len(files), max((self.app.size.height - ROWS_AROUND_FILES) // 2, 2))
         self.styles.height = height
         self.count_lines(len(files))
         return height

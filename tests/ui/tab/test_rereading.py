@@ -47,6 +47,28 @@ async def test_a_recorded_session_is_read_again_in_a_tab_of_its_own(past: None, 
         assert desk.draft == "And lions?"
 
 
+async def test_a_recorded_session_is_exported_and_what_needs_an_agent_says_why_not(
+    tmp_path: Path, past: None, open_desk: OpenDesk
+) -> None:
+    async with open_desk(SESSION, IDLE) as desk:
+        await desk.has_session()
+        await desk.press("f3")
+        await desk.shows("How are zebras made?", "read-only")
+        await desk.press("down", "enter")
+        await desk.shows("○ read back from a recording")
+        for typed in ("/changes", "/options", "/mode", "/mcp", "/later 20m And lions?"):
+            await desk.send(typed)
+            await desk.shows("▪ This session is read-only")
+            assert len(desk.notices) == 1
+        assert desk.draft == "/later 20m And lions?"
+        await desk.press("ctrl+u")
+        await desk.press(*"/exp")
+        await desk.shows("Write the conversation to a file")
+        await desk.press("ctrl+u")
+        await desk.send("/export zebras.md")
+        await desk.until(lambda: (tmp_path / "zebras.md").exists())
+
+
 async def test_a_command_that_only_a_recording_names_is_shown_before_it_runs(
     tmp_path: Path, open_desk: OpenDesk
 ) -> None:
