@@ -75,6 +75,8 @@ TERMINALS_OWN: Final[dict[str, str]] = {
     "ctrl+shift+t": "most terminals use it to open a tab",
     "ctrl+shift+n": "most terminals use it to open a window",
     "ctrl+shift+w": "most terminals use it to close a tab",
+    "ctrl+up": "macOS uses it for Mission Control",
+    "ctrl+down": "macOS uses it for Mission Control",
     "ctrl+pageup": "most terminals use it to switch tabs",
     "ctrl+pagedown": "most terminals use it to switch tabs",
     "shift+pageup": "most terminals use it to scroll",
