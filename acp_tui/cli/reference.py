@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from acp_tui.client.settings.settings import Settings
     from acp_tui.ui.commands.command import Command
     from acp_tui.ui.commands.keymap import Keymap
+    from acp_tui.ui.kit.row_list import PickerRow
 
 
 MAX_COLUMNS: Final = 100
@@ -83,20 +84,29 @@ def print_keys(args: Args) -> int:
     from acp_tui.ui.commands import help, keymap  # noqa: A004 - loads Textual
 
     keys_in_force = keymap.keymap_of(settings_in(Path.cwd()).settings.keys)
-    found = help.matching_rows(keys_in_force, " ")
-    has_all = args.all or args.format != "text"
-    shown = help.matching_rows(keys_in_force, args.word or " " * has_all)
-    rows = [(row.value, row.aside, row.group, row.description) for row in shown]
-    if args.format == "json":
+    is_json = args.format == "json"
+    if is_json and not args.word:
+        shown: Sequence[PickerRow[Command]] = list(help.help_rows(keys_in_force, is_each=True))
+    else:
+        shown = help.matching_rows(keys_in_force, args.word or " " * args.all)
+    if is_json:
         data = [
-            {"where": where, "name": it.id, "keys": _written(it, keys_in_force), "title": it.title, "about": about}
-            for it, _, where, about in rows
+            {
+                "where": row.group,
+                "name": row.value.id,
+                "keys": _written(row.value, keys_in_force),
+                "title": row.value.title,
+                "about": row.description,
+            }
+            for row in shown
         ]
         print_json("keys", data, keys_in_force.notes)
         return ExitCode.DONE
-    print("\n".join(_plain(rows)) or f"No key matches {args.word!r}.")
-    if not args.word and len(shown) < len(found):
-        print(f"\nThese are the {len(shown)} basic ones. All {len(found)}: acp-tui keys --all")
+    print("\n".join(_plain(shown)) or f"No key matches {args.word!r}.")
+    if not args.word:
+        count = len(help.matching_rows(keys_in_force, " "))
+        print("" if args.all else f"\nThese are the {len(shown)} basic ones. All {count}: acp-tui keys --all")
+        print("Those that match, each with its name for [keys]: acp-tui keys WORD")
     return _done(keys_in_force.notes)
 
 
@@ -104,13 +114,13 @@ def _written(command: Command, keys_in_force: Keymap) -> list[str]:
     return [command.fixed_characters] if command.fixed_characters else list(keys_in_force.keys[command.id])
 
 
-def _plain(rows: Iterable[tuple[Command, str, str, str]]) -> Iterator[str]:
+def _plain(rows: Iterable[PickerRow[Command]]) -> Iterator[str]:
     heading = ""
-    for command, keys, where, _ in rows:
-        if where != heading:
-            heading = where
-            yield f"\n{where}"
-        yield _hanging(f"  {command.id:<24} {keys:<28} ", command.title)
+    for row in rows:
+        if row.group != heading:
+            heading = row.group
+            yield f"\n{heading}"
+        yield _hanging(f"  {row.value.id:<24} {row.aside:<28} ", row.label)
 
 
 def _hanging(head: str, text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 from textual.app import App, ComposeResult
@@ -26,7 +26,7 @@ from acp_tui.ui.commands.keymap import (
     shown_keys,
 )
 from acp_tui.ui.commands.keys import keys_in_force
-from acp_tui.ui.commands.table import BASIC, COMMANDS
+from acp_tui.ui.commands.table import BASIC, COMMANDS, MOVING
 from acp_tui.ui.kit.dialog import Dialog, Frame
 from acp_tui.ui.kit.filtered_list import FilteredList, matching
 from acp_tui.ui.kit.pickers import Picker, ReadingScreen, ThemePicker
@@ -73,8 +73,41 @@ class HelpScreen(Dialog[str | None]):
             self.dismiss(message.row.value.action)
 
 
-def help_rows(keymap: Keymap, here: Sequence[Place] = (), *, is_narrow: bool = False) -> Iterator[PickerRow[Command]]:
+TOGETHER: Final[Mapping[str, tuple[str, ...]]] = {
+    "Next or previous field": ("next_field", "field_before"),
+    "Revert the hunk or file at the cursor, or all; undo that": ("revert", "revert_all", "undo_revert"),
+    "Go to the line's start or end, a word left or right": ("line_start", "line_end", "word_left", "word_right"),
+    "Kill to the line's end or start, or a word": (
+        *("kill_line_end", "kill_line_start"),
+        *("kill_to_blank", "kill_word_left", "kill_word_right"),
+    ),
+    "Undo, redo, or yank what you killed": ("undo", "redo"),
+    "Send it earlier or later": ("queue_earlier", "queue_later"),
+    "Next or previous match": ("next_match", "previous_match"),
+    "Move the tab up or down": ("sessions_up", "sessions_down"),
+    "Yes or no": ("ask_yes", "ask_no"),
+    "Next or previous event": ("replay_next", "replay_previous"),
+    "Next or previous prompt": ("replay_prompt_below", "replay_prompt_above"),
+    "Faster or slower": ("replay_faster", "replay_slower"),
+    "To the beginning or the end": ("replay_start", "replay_end"),
+    "Next or previous session": ("replay_next_session", "replay_previous_session"),
+    "Next or previous change": ("next_change", "previous_change"),
+    "Next or previous file": ("next_file", "previous_file"),
+    "Select the line above or below, too": ("select_up", "select_down"),
+    "Move by a row or a page, to the beginning or the end": MOVING,
+    "Go to the prompt above or below": ("prompt_above", "prompt_below"),
+    "Go to another tab: the next, the previous, or by its number": ("next_tab", "previous_tab", "go_to_tab"),
+}
+"""Commands that are one row in lists of keys, by its title."""
+_ROW_OF: Final = {id_: (title, ids) for title, ids in TOGETHER.items() for id_ in ids}
+
+
+def help_rows(
+    keymap: Keymap, here: Sequence[Place] = (), *, is_narrow: bool = False, is_each: bool = False
+) -> Iterator[PickerRow[Command]]:
     """A row for each command, under the headings of their places, the current ones first.
+
+    Commands that differ only in a direction share a row, unless `is_each`, or the user can run them from here.
 
     Besides the basic ones, those of the focused widget are common, except in the prompt, which has many. If there is
     little room, only the first key of a command is shown.
@@ -87,18 +120,28 @@ def help_rows(keymap: Keymap, here: Sequence[Place] = (), *, is_narrow: bool = F
         place, group = command.where, PLACES[command.where] if command in nearest else heading_of(command)
         has_keys = keymap.keys[command.id] or command.fixed_characters or place in ("session", "app")
         if has_keys and command.id not in shown:
-            shown.add(command.id)
-            first = keymap.shown(command.id) or command.fixed_characters
-            keys = first if is_narrow else keymap.all_shown(command.id)
-            about = "; ".join(filter(None, (command.help, _slash(command), _usual(command, keymap))))
-            is_rare = command.id not in BASIC and (place not in here[:1] or place == "prompt")
-            words = _words(command)
-            yield PickerRow(command, command.title, about, group, aside=keys, is_rare=is_rare, other_words=words)
+            title, ids = _ROW_OF.get(command.id, (command.title, (command.id,)))
+            if is_each or (here and command.action):
+                title, ids = command.title, (command.id,)
+            shown.update(ids)
+            rows = (command,) if len(ids) == 1 else tuple(BY_ID[id_] for id_ in ids)
+            has_few = is_narrow or len(ids) > 1
+            keys = " ".join(filter(None, (_keys_shown(row, keymap, is_first=has_few) for row in rows)))
+            usual = dict.fromkeys(_usual(row, keymap) for row in rows)
+            about = "; ".join(filter(None, (command.help, _slash(command), *usual)))
+            is_rare = not BASIC.intersection(ids) and (place not in here[:1] or place == "prompt")
+            words = " ".join(f"{row.title} {_words(row)}" for row in rows)
+            yield PickerRow(rows[0], title, about, group, aside=keys, is_rare=is_rare, other_words=words)
+
+
+def _keys_shown(command: Command, keymap: Keymap, *, is_first: bool) -> str:
+    first = keymap.shown(command.id) or command.fixed_characters
+    return first if is_first and not command.is_numbered else keymap.all_shown(command.id)
 
 
 def matching_rows(keymap: Keymap, query: str) -> Sequence[PickerRow[Command]]:
-    """The rows that match, the best first: for nothing the common ones, for a space all."""
-    return matching(list(help_rows(keymap)), query)
+    """The rows that match, the best first, one for each command; for nothing the common rows, for a space all."""
+    return matching(list(help_rows(keymap, is_each=bool(query.strip()))), query)
 
 
 def _words(command: Command) -> str:

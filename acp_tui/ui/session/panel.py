@@ -74,7 +74,7 @@ class SubagentLine(Static):
         """Show the last of these subagents, each of which was started by the one before."""
         shown = path[-1]
         words = filter(None, (" › ".join(map(name_of, path)), subagent_state(shown), spent_words(shown.conversation)))
-        back = keys_in_force(self).hint("{leave_subagent} back")
+        back = keys_in_force(self).hint("{focus_prompt} back")
         self.update(f"↳ {' · '.join(words)} · {back}")
 
 

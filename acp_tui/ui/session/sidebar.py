@@ -195,7 +195,7 @@ def _parts_of_path(text: str, width: int) -> list[str]:
     return lines
 
 
-KEYS: Final = "{sidebar_choose} opens or folds; {sidebar} hides; {focus_prompt} back to the prompt"
+KEYS: Final = "{toggle_entry} opens or folds; {sidebar} hides; {focus_prompt} back to the prompt"
 GAP: Final = SidebarLine(Strip([]))
 
 SIDEBAR_FROM_COLUMNS: Final = 150

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 MAX_SHOWN: Final = 3
 MUTED: Final = "$foreground-muted"
 KEYS: Final = (
-    "{queue_edit} edits · {queue_send_now} sends now · {queue_remove} removes"
+    "{list_choose} edits · {queue_send_now} sends now · {queue_remove} removes"
     " · {queue_earlier} {queue_later} moves · {focus_prompt} back",
-    "{queue_edit} edits · {queue_send_now} sends now · {queue_remove} removes · {focus_prompt} back",
-    "{queue_edit} edits · {queue_send_now} sends now",
-    "{queue_edit} edits",
+    "{list_choose} edits · {queue_send_now} sends now · {queue_remove} removes · {focus_prompt} back",
+    "{list_choose} edits · {queue_send_now} sends now",
+    "{list_choose} edits",
 )
 WAYS_IN: Final = (
     " · {edit_queue} edits or sends now · {pull_back} takes the last back",

@@ -7,8 +7,8 @@ import pytest
 from acp_tui.client.settings.settings import KeyChoice
 from acp_tui.docs import topics
 from acp_tui.ui.commands.command import PLACES
-from acp_tui.ui.commands.help import HelpScreen, help_rows
-from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP, SEVERAL, keymap_of
+from acp_tui.ui.commands.help import TOGETHER, HelpScreen, help_rows
+from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP, SEVERAL, TERMINALS_OWN, keymap_of, needs_kitty
 from acp_tui.ui.commands.table import COMMANDS
 from acp_tui.ui.kit.row_list import RowList
 from support.dialogs import NOTHING, SIZE, open_dialog
@@ -23,11 +23,35 @@ async def test_a_command_is_found_by_its_title(size: tuple[int, int]) -> None:
 
 
 def test_every_command_that_can_be_reached_has_a_row_with_all_its_keys() -> None:
-    rows = list(help_rows(DEFAULT_KEYMAP))
+    rows = list(help_rows(DEFAULT_KEYMAP, is_each=True))
 
     reached = [one.id for one in COMMANDS if one.keys or one.fixed_characters or one.where in ("session", "app")]
     assert sorted(row.value.id for row in rows) == sorted({*reached})
     assert {row.value.id: row.aside for row in rows}["new_line"] == "Ctrl+J Shift+Enter Alt+Enter"
+
+
+def test_commands_that_differ_in_a_direction_share_a_row() -> None:
+    each = {row.value.id: row for row in help_rows(DEFAULT_KEYMAP, is_each=True)}
+    rows = list(help_rows(DEFAULT_KEYMAP))
+    assert len(rows) < len(each) * 0.85
+    assert all(id_ in each for ids in TOGETHER.values() for id_ in ids)
+    [moving] = [row for row in rows if row.value.id == "move_up"]
+    assert (moving.label, moving.aside) == (
+        "Move by a row or a page, to the beginning or the end",
+        "↑ ↓ PgUp PgDn Home End",
+    )
+    assert "page_down" in moving.other_words
+
+
+def test_what_a_terminal_may_keep_for_itself_has_another_way() -> None:
+    in_palette = {command.id for command in COMMANDS if command.action}
+    only = {
+        command.id
+        for command in COMMANDS
+        if command.keys and command.id not in in_palette and "," not in command.keys
+        if command.keys in TERMINALS_OWN or needs_kitty(command.keys)
+    }
+    assert only == {"send_form"}, "Enter on the last field does it, too"
 
 
 def test_what_counts_where_the_user_is_comes_first() -> None:
@@ -56,7 +80,7 @@ async def test_of_other_places_it_shows_the_basic_keys_and_all_after_a_space() -
     async with open_dialog(HelpScreen(("find", "session", "app"))) as page:
         rows = page.pilot.app.screen.query_one(RowList)
         common = {row.label for row in rows.rows}
-        assert {"Previous match", "Write the conversation to a file"} <= common
+        assert {"Next or previous match", "Write the conversation to a file"} <= common
         assert "Show the session's MCP servers" not in common
         await page.write(" ")
         assert {row.label for row in rows.rows} > common | {"Show the session's MCP servers"}
