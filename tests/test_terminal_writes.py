@@ -22,7 +22,6 @@ ALLOWED: Final = {
         "os.write": "a pipe that wakes the main thread, and a constant that rings",
         "input": "its prompt is made visible",
     },
-    "cli/doctor.py": {"os.write": "a constant asks the terminal"},
     "cli/reference.py": {"rich.console": "draws into a string, which is printed"},
     "client/spill.py": {"os.pwrite": "a file"},
     "client/agents/archive.py": {

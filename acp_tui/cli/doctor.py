@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-import select
 import shutil
 import subprocess
 import sys
-import termios
-import time
-import tty
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -34,7 +30,7 @@ from acp_tui.client.settings.mcp import Server
 from acp_tui.client.settings.reader import read_settings
 from acp_tui.client.settings.settings import Settings
 from acp_tui.ui.commands.keymap import keymap_of
-from acp_tui.ui.kit.terminal_colors import FENCE, MUTE, has_unicode
+from acp_tui.ui.kit.terminal_colors import MUTE, exchange, has_unicode
 from acp_tui.ui.kit.themes import theme_notes
 
 Section: TypeAlias = tuple[str, Sequence[CheckResult]]
@@ -201,21 +197,7 @@ def _frames(environ: Mapping[str, str]) -> CheckResult:
 
 def _answer_to(query: bytes) -> bytes:
     """Return the terminal's answer. Leaves no unread input and shows nothing."""
-    read_fd, deadline, answer = sys.stdin.fileno(), time.monotonic() + ANSWER_LIMIT_S, b""
-    try:
-        before = termios.tcgetattr(read_fd)
-        tty.setcbreak(read_fd, termios.TCSANOW)
-        try:
-            os.write(sys.stderr.fileno(), query)
-            while not FENCE.search(answer):
-                if not select.select([read_fd], [], [], max(0.0, deadline - time.monotonic()))[0]:
-                    break
-                answer += os.read(read_fd, 1024)
-        finally:
-            termios.tcsetattr(read_fd, termios.TCSANOW, before)
-    except (OSError, termios.error):
-        pass
-    return answer
+    return exchange(sys.stdin.fileno(), sys.stderr.fileno(), ANSWER_LIMIT_S, query=query)
 
 
 def _tmux() -> Iterator[CheckResult]:

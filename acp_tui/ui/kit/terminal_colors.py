@@ -62,7 +62,9 @@ def ask_terminal(meanwhile: Callable[[], object]) -> bytes:
     return exchange(sys.stdin.fileno(), sys.stderr.fileno(), REMOTE_LIMIT_S if is_remote else LIMIT_S, meanwhile)
 
 
-def exchange(read_fd: int, write_fd: int, limit_s: float, meanwhile: Callable[[], object]) -> bytes:
+def exchange(
+    read_fd: int, write_fd: int, limit_s: float, meanwhile: Callable[[], object] = lambda: None, query: bytes = QUERY
+) -> bytes:
     """Query the terminal, call `meanwhile`, and read until the last answer, or until `limit_s` after the query.
 
     Returns what the user typed, too. Without the last answer, the terminal echoes nothing until acp-tui ends.
@@ -72,7 +74,7 @@ def exchange(read_fd: int, write_fd: int, limit_s: float, meanwhile: Callable[[]
         tty.setcbreak(read_fd, termios.TCSANOW)  # keeps what was typed before
         restore = partial(termios.tcsetattr, read_fd, termios.TCSANOW, before)
         try:
-            os.write(write_fd, QUERY)
+            os.write(write_fd, query)
             deadline = time.monotonic() + limit_s
             meanwhile()
             answer = _answer(read_fd, deadline)
