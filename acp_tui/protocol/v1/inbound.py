@@ -6,7 +6,7 @@ Each function that reads something raises MalformedMessage for what it can't rea
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NoReturn, TypeAlias, TypeVar, assert_never
@@ -475,50 +475,41 @@ def _fields(schema: agent_requests.ElicitationSchema, raw: Mapping[str, Any]) ->
 
 def _field(name: str, prop: agent_requests.ElicitationPropertySchema, is_required: bool) -> elicitation.Field | None:
     """Convert a field. Returns None for an unknown kind."""
+    if isinstance(prop, dict):
+        return None
+    about = (prop.title, prop.description, is_required)
     match prop:
+        case agent_requests.StringPropertySchema(enum=None, one_of=None):
+            lengths = prop.min_length, prop.max_length
+            return elicitation.TextField(name, *about, prop.default, *lengths, prop.pattern, prop.format)
         case agent_requests.StringPropertySchema():
-            return _string(name, prop, is_required)
+            choices, values = _field_choices(prop.enum or () if prop.one_of is None else prop.one_of)
+            return elicitation.ChoiceField(name, choices, *about, prop.default if prop.default in values else None)
         case agent_requests.NumberPropertySchema() | agent_requests.IntegerPropertySchema():
             is_integer = isinstance(prop, agent_requests.IntegerPropertySchema)
-            limits = (prop.default, prop.minimum, prop.maximum)
-            return elicitation.NumberField(name, prop.title, prop.description, is_required, is_integer, *limits)
+            return elicitation.NumberField(name, *about, is_integer, prop.default, prop.minimum, prop.maximum)
         case agent_requests.BooleanPropertySchema():
-            return elicitation.BooleanField(name, prop.title, prop.description, is_required, prop.default)
-        case agent_requests.MultiSelectPropertySchema():
-            return _multi_choice(name, prop, is_required)
-        case dict():
-            return None
+            return elicitation.BooleanField(name, *about, prop.default)
+        case agent_requests.MultiSelectPropertySchema(items=items):
+            if isinstance(items, dict):
+                return None
+            choices, values = _field_choices(
+                items.any_of if isinstance(items, agent_requests.TitledMultiSelectItems) else items.enum
+            )
+            default = tuple(value for value in prop.default or () if value in values)
+            return elicitation.MultiChoiceField(name, choices, *about, default, prop.min_items, prop.max_items)
         case _:
             assert_never(prop)
 
 
-def _string(name: str, prop: agent_requests.StringPropertySchema, is_required: bool) -> elicitation.Field:
-    choices = _field_choices(prop.enum, prop.one_of)
-    if choices is not None:
-        default = prop.default if prop.default in {choice.value for choice in choices} else None
-        return elicitation.ChoiceField(name, choices, prop.title, prop.description, is_required, default)
-    limits = (prop.min_length, prop.max_length, prop.pattern, prop.format)
-    return elicitation.TextField(name, prop.title, prop.description, is_required, prop.default, *limits)
-
-
-def _multi_choice(
-    name: str, prop: agent_requests.MultiSelectPropertySchema, is_required: bool
-) -> elicitation.Field | None:
-    items = prop.items
-    if isinstance(items, dict):
-        return None
-    if isinstance(items, agent_requests.StringMultiSelectItems):
-        choices = _field_choices(items.enum, None) or ()
-    else:
-        choices = _field_choices(None, items.any_of) or ()
-    values = {choice.value for choice in choices}
-    rest = (tuple(value for value in prop.default or () if value in values), prop.min_items, prop.max_items)
-    return elicitation.MultiChoiceField(name, choices, prop.title, prop.description, is_required, *rest)
-
-
 def _field_choices(
-    values: list[str] | None, titled: list[agent_requests.EnumOption] | None
-) -> tuple[elicitation.FieldChoice, ...] | None:
-    if titled is not None:
-        return tuple(elicitation.FieldChoice(option.const, option.title, option.description) for option in titled)
-    return None if values is None else tuple(elicitation.FieldChoice(value, value) for value in values)
+    options: Sequence[str | agent_requests.EnumOption],
+) -> tuple[tuple[elicitation.FieldChoice, ...], frozenset[str]]:
+    """Return the choices, and their values."""
+    choices = tuple(
+        elicitation.FieldChoice(option, option)
+        if isinstance(option, str)
+        else elicitation.FieldChoice(option.const, option.title, option.description)
+        for option in options
+    )
+    return choices, frozenset(choice.value for choice in choices)
