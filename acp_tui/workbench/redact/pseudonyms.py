@@ -86,13 +86,12 @@ _LOCAL: Final = re.compile(r"[\w.+-]*")
 _DOMAIN: Final = re.compile(r"(?:[A-Za-z0-9-]{1,63}\.){1,10}[A-Za-z]{2,24}(?![\w-])")
 _HOST: Final = re.compile(r"[A-Za-z0-9][\w-]+(?![\w.-]*\.[A-Za-z])")
 _NOBODY: Final = ("git", "noreply", "no-reply", "ssh")
-_IP4: Final = re.compile(r"\d\.\d{1,3}\.\d{1,3}\.\d{1,3}(?![\w.]\w)(?!\w)")
-_IP4_BEGIN: Final = re.compile(r"(?<![\w.-])\d{1,3}\Z")
+_IP4: Final = re.compile(r"(?<![\w.-])\d{1,3}(?:\.\d{1,3}){3}(?![\w.]\w)(?!\w)")
 _NO_MACHINE: Final = re.compile(r"127\..*|0\..*|255\..*|\d+\.0\.0\.0|\d\.\d\.\d\.\d|(?:1\.1\.1\.1|8\.8\.[48]\.[48])")
 """Loopback addresses, masks, networks, what could also be a version, and well-known servers."""
 _VERSION_BEFORE: Final = re.compile(r"(?:version|v|==|>=|<=|~=|[A-Za-z]/)\s*\Z", re.IGNORECASE)
-_MAC: Final = re.compile(r"[0-9A-Fa-f]{2}([:-])(?:[0-9A-Fa-f]{2}\1){4}[0-9A-Fa-f]{2}(?![\w:-])")
-_IP6: Final = re.compile(r"[0-9A-Fa-f]{1,4}:(?:[0-9A-Fa-f]{0,4}:){1,6}[0-9A-Fa-f]{1,4}(?![\w:])")
+_MAC: Final = re.compile(r"(?<![\w:-])[0-9A-Fa-f]{2}([:-])(?:[0-9A-Fa-f]{2}\1){4}[0-9A-Fa-f]{2}(?![\w:-])")
+_IP6: Final = re.compile(r"(?<![\w:-])[0-9A-Fa-f]{1,4}:(?:[0-9A-Fa-f]{0,4}:){1,6}[0-9A-Fa-f]{1,4}(?![\w:])")
 
 
 def addresses(text: str, known_users: Container[str]) -> Iterator[Find]:
@@ -126,28 +125,19 @@ def _is_login(text: str, at: int) -> bool:
 
 def _ip4(text: str) -> Iterator[Find]:
     for found in _IP4.finditer(text):
-        begin = _IP4_BEGIN.search(text, max(found.start() - 3, 0), found.start() + 1)
-        if begin is None:
-            continue
-        address = text[begin.start() : found.end()]
+        address, before = found[0], text[max(found.start() - 12, 0) : found.start()]
         is_address = all(int(part) <= 255 and str(int(part)) == part for part in address.split("."))
-        before = text[max(begin.start() - 12, 0) : begin.start()]
         if is_address and not _NO_MACHINE.fullmatch(address) and not _VERSION_BEFORE.search(before):
-            yield Find(begin.start(), found.end(), "IP address", False)
+            yield Find(*found.span(), "IP address", False)
 
 
 def _hardware(text: str) -> Iterator[Find]:
     for found in _MAC.finditer(text):
-        if not _is_within_word(text, found.start()) and len(set(found[0].replace(found[1], ""))) > 2:
+        if len(set(found[0].replace(found[1], ""))) > 2:
             yield Find(*found.span(), "MAC address", False)
     for found in _IP6.finditer(text):
-        if not _is_within_word(text, found.start()) and _is_ip6(found[0]):
+        if _is_ip6(found[0]):
             yield Find(*found.span(), "IP address", False)
-
-
-def _is_within_word(text: str, at: int) -> bool:
-    before = text[at - 1 : at]
-    return before.isalnum() or before in ("_", ":", "-") if before else False
 
 
 def _is_ip6(text: str) -> bool:
