@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from typing import Any, Final, NamedTuple
 
 from acp_tui.client.transcript.frame_log import LineKind, LoggedLine
 from acp_tui.protocol.conductor import SUCCESSORS, is_call
+from acp_tui.rpc import Direction, Pairing
 from acp_tui.values import dataclass
 from acp_tui.workbench.conformance.connection_state import as_object
 from acp_tui.workbench.conformance.rule import read_json
@@ -39,8 +39,7 @@ class IndexedLine(NamedTuple):
     """Empty for a response, because only the request has it."""
     update: str = ""
     """The kind of a session/update."""
-    key: int = 0
-    """The same for a request and its response, and otherwise different except with a chance of 1 in 2^61."""
+    request_id: Any = None
     is_error: bool = False
 
 
@@ -64,11 +63,11 @@ def _read_message(line: LoggedLine, value: dict[str, Any]) -> IndexedLine:
     if isinstance(method, str):
         form = MessageKind.REQUEST if "id" in value else MessageKind.NOTIFICATION
         update = _name(as_object(params.get("update")).get("sessionUpdate"))
-        key = key_of(value) if "id" in value else 0
-        return IndexedLine(at_s, kind, form, len(data), _name(method), update, key)
+        return IndexedLine(at_s, kind, form, len(data), _name(method), update, value.get("id"))
     if "result" in value or "error" in value:
         is_error = value.get("error") is not None
-        return IndexedLine(at_s, kind, MessageKind.RESPONSE, len(data), key=key_of(value), is_error=is_error)
+        answered = value.get("id")
+        return IndexedLine(at_s, kind, MessageKind.RESPONSE, len(data), request_id=answered, is_error=is_error)
     return IndexedLine(at_s, kind, MessageKind.JUNK, len(data), is_error=kind is LineKind.IN)
 
 
@@ -78,12 +77,6 @@ def _call(message: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     if method in SUCCESSORS and is_call(params):
         return f"{method} {params['method']}", as_object(params.get("params"))
     return method, params
-
-
-def key_of(message: dict[str, Any]) -> int:
-    """The message's ID as a number. 1 and "1" differ."""
-    request_id = message.get("id")
-    return hash((type(request_id).__name__, repr(request_id)))
 
 
 def _name(value: Any) -> str:
@@ -173,6 +166,7 @@ OPEN: Final = 4
 FLAGS: Final = 8
 """The number of combinations of the flags."""
 _NONE: Final = 0xFFFF_FFFF
+_SIDES: Final = {LineKind.IN: Direction.IN, LineKind.OUT: Direction.OUT}
 
 
 class Label(NamedTuple):
@@ -215,31 +209,28 @@ class FrameIndex:
         self._at = array("d")
         self._kind, self._form, self._flags = array("B"), array("B"), array("B")
         self._label, self._size, self._partner = array("H"), array("I"), array("I")
-        self._open: OrderedDict[tuple[LineKind, int], int] = OrderedDict()
-        """Requests without a response, by the responding side, oldest first."""
+        self._open: Pairing[int] = Pairing(MAX_OPEN)
 
     @property
     def end(self) -> int:
         return self.first + len(self._at)
 
     @property
-    def waiting(self) -> int:
-        return len(self._open)
-
-    @property
-    def foremost(self) -> int | None:
-        """The agent's oldest pending request, which waits for the user; otherwise the client's."""
-        of_agent = (position for (kind, _), position in self._open.items() if kind is LineKind.OUT)
-        return next(of_agent, next(iter(self._open.values()), None))
+    def waiting(self) -> Sequence[int]:
+        """Requests without a response: the agent's, which wait for the user, then the client's, oldest first."""
+        every = (position for side in Direction for position in self._open.all_waiting(side))
+        return [position for position in every if position >= self.first]
 
     def add(self, entries: Iterable[IndexedLine]) -> list[int]:
         """Append lines; return the requests that they answer."""
         answered = []
         for entry in entries:
+            request = None
             if entry.form is MessageKind.REQUEST:
-                self._wait_for_answer(entry)
-            request = self._open.pop((entry.kind, entry.key), -1) if entry.form is MessageKind.RESPONSE else -1
-            if request < self.first:
+                self._open.ask(_SIDES[entry.kind], entry.request_id, self.end)
+            elif entry.form is MessageKind.RESPONSE:
+                request = self._open.answer(_SIDES[entry.kind], entry.request_id)
+            if request is None or request < self.first:
                 self._append(entry, None)
             else:
                 asked = self.row(request).label  # only the request has it
@@ -248,13 +239,6 @@ class FrameIndex:
                 self._flags[request - self.first] &= ~OPEN
                 answered.append(request)
         return answered
-
-    def _wait_for_answer(self, entry: IndexedLine) -> None:
-        answering = LineKind.OUT if entry.kind is LineKind.IN else LineKind.IN
-        self._open.pop((answering, entry.key), None)  # the same ID again is the newest now
-        self._open[answering, entry.key] = self.end
-        if len(self._open) > MAX_OPEN:
-            self._open.popitem(last=False)
 
     def _append(self, entry: IndexedLine, partner: int | None) -> None:
         at_s, kind, form, size, method, update, _, is_error = entry
@@ -279,8 +263,6 @@ class FrameIndex:
         del self._at[:count]
         for column in (self._kind, self._form, self._flags, self._label, self._size, self._partner):
             del column[:count]
-        while self._open and next(iter(self._open.values())) < self.first:
-            self._open.popitem(last=False)
         return True
 
     def mark_found(self, position: int) -> None:

@@ -179,14 +179,14 @@ def _parts(inspection: Inspection, *, follows: bool) -> Iterator[tuple[str, str]
 
 def _waiting(inspection: Inspection) -> str:
     """The request waiting longest; for a recording, how many requests have no response."""
-    index = inspection.index
-    if index.foremost is None:
+    waiting = inspection.index.waiting
+    if not waiting:
         return ""
-    foremost = index.row(index.foremost)
+    foremost = inspection.index.row(waiting[0])
     waited_s = inspection.waited_s(foremost)
     if waited_s is None:
-        return f"{index.waiting:,} without an answer"
-    others = f" and {index.waiting - 1:,} more" if index.waiting > 1 else ""
+        return f"{len(waiting):,} without an answer"
+    others = f" and {len(waiting) - 1:,} more" if len(waiting) > 1 else ""
     return f"{foremost.label.method} {waits(waited_s)}{others}"
 
 
