@@ -363,9 +363,8 @@ class Agent:
         if self.chain is not None:
             for frames, hop in zip(self.hop_frames, self.chain.hops, strict=False):
                 frames.exited(hop.channel.describe_exit())
-        how = self._channel.describe_exit()
         for log in self._logs:
-            log.exited(how)
+            log.exited(self.how_it_ended)
         if self._recorder is not None:
             await anyio.to_thread.run_sync(self._recorder.close)
 
@@ -378,6 +377,11 @@ class Agent:
         """End the agent and everything that runs for its sessions. Returns when nothing is left."""
         self._scope.cancel()
         await self._ended.wait()
+
+    @property
+    def how_it_ended(self) -> str:
+        """How its process or connection ended, such as "exited with code 3"; "" if there was none."""
+        return "" if self._channel is None else self._channel.describe_exit()
 
     async def ended(self) -> None:
         await self._ended.wait()

@@ -28,8 +28,6 @@ from acp_tui.client.sessions.driver import Refusing
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.transcript import RecordTo
-from acp_tui.client.transcript.events import Exited
-from acp_tui.client.transcript.lines import RecordingUnreadable, open_recording
 from acp_tui.client.transcript.recording_plan import RecordingPlan
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, SessionId, Turn
@@ -187,9 +185,8 @@ class Examination:
         return self.report
 
     async def _run_in(self, folder: Path) -> None:
-        record = self._record or RecordTo(folder / "check.jsonl")
-        workspace = folder / "workspace"
-        recordings = RecordingPlan(workspace, file=record.file, is_file_raw=record.is_raw)
+        record, workspace = self._record, folder / "workspace"
+        recordings = None if record is None else RecordingPlan(workspace, file=record.file, is_file_raw=record.is_raw)
         async with open_hub() as hub:
             agent = await hub.start_agent(
                 self._command,
@@ -208,7 +205,7 @@ class Examination:
             finally:
                 with anyio.CancelScope(shield=True):
                     # After an aborted run, the exit says nothing about the agent.
-                    await (self._end(agent, record.file) if is_done else agent.stop())
+                    await (self._end(agent) if is_done else agent.stop())
 
     async def _talk(self, agent: Agent, workspace: Path) -> None:
         async with anyio.create_task_group() as tasks:
@@ -244,7 +241,7 @@ class Examination:
             )
         )
 
-    async def _end(self, agent: Agent, recording: Path) -> None:
+    async def _end(self, agent: Agent) -> None:
         lost, begin = agent.lost, time.monotonic()
         await agent.stop()
         is_slow = time.monotonic() - begin >= CLOSE_GRACE_S
@@ -255,8 +252,7 @@ class Examination:
             return
         self.report.add(self._linter.finish())
         if lost is None:
-            how = await to_thread.run_sync(_how_it_exited, recording)
-            status = _STATUS.search(how)
+            status = _STATUS.search(agent.how_it_ended)
             found = self._linter.ended(
                 exit_code=int(status[1]) if status else None, waited_s=CLOSE_GRACE_S, had_to_be_terminated=is_slow
             )
@@ -434,12 +430,3 @@ def _make_folder() -> tempfile.TemporaryDirectory[str]:
     workspace.mkdir()
     (workspace / "notes.txt").write_text(NOTES)
     return folder
-
-
-def _how_it_exited(recording: Path) -> str:
-    """The exit status from the end of the recording; "" if there is none."""
-    try:
-        with open_recording(recording) as events:
-            return next((event.how for event in events if isinstance(event, Exited)), "")
-    except (RecordingUnreadable, OSError):
-        return ""
