@@ -13,6 +13,7 @@ from textual.strip import Strip
 
 from acp_tui.client.transcript.events import Header
 from acp_tui.client.transcript.frame_log import LineKind
+from acp_tui.conversation import wording
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import Span, cut, width_cells
@@ -94,22 +95,14 @@ def waits(waited_s: float | None) -> str:
     """How long a request has been waiting for its response, or that none will come."""
     if waited_s is None:
         return "no answer"
-    return f"waits {_whole(int(waited_s))}" if waited_s >= 1 else "waits"
+    return f"waits {wording.duration(int(waited_s))}" if waited_s >= 1 else "waits"
 
 
 def duration(seconds: float) -> str:
-    """Format as 12 ms, 2.31 s, or 3:04 min."""
+    """Format as 12 ms, 2.31 s, or 3 min 4 s."""
     if seconds < 0.9995:
         return f"{seconds * 1000:.0f} ms" if seconds >= 0.00095 else "<1 ms"
-    if seconds < 59.995:
-        return f"{seconds:.2f} s"
-    return _whole(seconds)
-
-
-def _whole(seconds: float) -> str:
-    """Format as 12 s or 3:04 min."""
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes}:{rest:02} min" if minutes else f"{rest} s"
+    return f"{seconds:.2f} s" if seconds < 59.995 else wording.duration(seconds)
 
 
 def size(size_bytes: int) -> str:

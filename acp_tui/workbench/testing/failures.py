@@ -21,9 +21,10 @@ from pathlib import Path
 from typing import Final
 
 from acp_tui.client import errors
-from acp_tui.conversation.content import Text
-from acp_tui.conversation.tool_calls import FAILED, BlockContent, ToolCall, changed_paths
+from acp_tui.conversation.tool_calls import FAILED, ToolCall, changed_paths
+from acp_tui.conversation.tool_text import failure_words
 from acp_tui.conversation.visible import make_visible, make_visible_line
+from acp_tui.conversation.wording import NO_MESSAGE
 from acp_tui.protocol import AUTH_REQUIRED
 from acp_tui.workbench.conformance import Frame
 from acp_tui.workbench.conformance.rule import ARROWS
@@ -115,9 +116,6 @@ FRAME_CELLS: Final = 200
 ENVELOPE: Final = re.compile(r'"jsonrpc": ?"2.0", ?')
 SESSION: Final = re.compile(r'("sessionId": ?"[^"]{6})[^"]{6,}"')
 """A long ID, shortened to its beginning."""
-REASON_CELLS: Final = 160
-JUNK: Final = "[stdout] "
-"""How the client's log marks lines on stdout that aren't messages."""
 
 
 def frames_text(frames: Sequence[Frame], workspace: Path, *, heading: str = "Frames") -> str:
@@ -140,7 +138,7 @@ def _frame_line(frame: Frame, workspace: Path) -> str:
 
 def junk_in(log: Iterable[str]) -> list[str]:
     """The lines on stdout that aren't messages."""
-    return [line.removeprefix(JUNK) for line in log if line.startswith(JUNK)]
+    return [line.removeprefix(NO_MESSAGE) for line in log if line.startswith(NO_MESSAGE)]
 
 
 def stderr_text(stderr: str) -> str:
@@ -160,15 +158,10 @@ def call_line(call: ToolCall) -> str:
     """A tool call: its title, kind, status, paths, and why it failed."""
     paths = ", ".join(make_visible_line(path) for path in paths_of(call))
     where = f", at {paths}" if paths else ""
-    reason = f": {_reason(call)}" if call.status == FAILED else ""
+    why = failure_words(call) or "it doesn't say why"
+    reason = f": {why}" if call.status == FAILED else ""
     line = make_visible_line(f"{call.shown_title!r}: kind {call.kind!r}, status {call.status!r}")
     return line + where + make_visible_line(reason)
-
-
-def _reason(call: ToolCall) -> str:
-    blocks = (item.block for item in call.content if isinstance(item, BlockContent))
-    said = " ".join(block.text for block in blocks if isinstance(block, Text)) or "it doesn't say why"
-    return said if len(said) <= REASON_CELLS else f"{said[:REASON_CELLS]}…"
 
 
 def paths_of(call: ToolCall) -> list[str]:
