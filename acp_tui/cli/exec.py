@@ -141,12 +141,8 @@ class _Turn:
                 self._codes.add(code_of(error))
                 self._output.fail(error)
             if self._agent is not None and self._codes & FAILED:
-                self._say_last_words(self._agent)
-
-    def _say_last_words(self, agent: Agent) -> None:
-        """Print the end of the agent's stderr, which may explain a failure."""
-        for line in list(agent.log)[-LAST_WORDS:]:
-            self._output.say(f"agent stderr: {make_visible_line(line)}")
+                for line in list(self._agent.log)[-LAST_WORDS:]:  # which may explain the failure
+                    self._output.say(f"agent stderr: {make_visible_line(line)}")
 
     async def _open_session(self, hub: SessionHub, start: SlowStart) -> Session:
         say, settings = self._output.say, self._settings

@@ -42,15 +42,12 @@ def _capabilities(offer: roles.ClientOffer) -> Wire:
 
 def new_session(workplace: roles.Workplace) -> Wire:
     """Return the params that open a session. The list of folders is only present if it isn't empty."""
+    prompt = workplace.system_prompt
     return with_some(
         {"cwd": str(workplace.cwd), "mcpServers": [mcp_server(server) for server in workplace.mcp_servers]},
         additionalDirectories=list(map(str, workplace.additional_directories)) or None,
-        systemPrompt=_system_prompt(workplace.system_prompt),
+        systemPrompt=prompt and {"mode": prompt.mode, "content": [content_block(content.Text(prompt.text))]},
     )
-
-
-def _system_prompt(prompt: roles.SystemPrompt | None) -> Wire | None:
-    return None if prompt is None else {"mode": prompt.mode, "content": [content_block(content.Text(prompt.text))]}
 
 
 def list_sessions(cwd: Path | None, cursor: str | None) -> Wire:

@@ -138,17 +138,14 @@ class FrameList(LineView, can_focus=True):
         self.mark()
 
     def _show_rows(self) -> None:
-        before, self._rows = self._rows, self._read_rows()
+        before, inspection, top = self._rows, self._inspection, self.scroll_offset.y
+        rows = inspection.rows(top, top + self.size.height)
+        self._rows = [(row, inspection.glimpse(row.position), self._waited_s(row)) for row in rows]
         self._anchor = self._rows[0][0].position if self._rows else 0
         self._is_flooded = bool(before and self.follows) and before[-1][0].position < self._anchor
-        self._inspection.want_glimpses([row.position for row, glimpse, _ in self._rows if glimpse is None])
+        inspection.want_glimpses([row.position for row, glimpse, _ in self._rows if glimpse is None])
         self._strips = {row: strip for row in self._rows if (strip := self._strips.get(row)) is not None}
         self.refresh()
-
-    def _read_rows(self) -> list[_Shown]:
-        top = self.scroll_offset.y
-        rows = self._inspection.rows(top, top + self.size.height)
-        return [(row, self._inspection.glimpse(row.position), self._waited_s(row)) for row in rows]
 
     def _waited_s(self, row: IndexRow) -> float | None:
         if row.form is not MessageKind.REQUEST or row.partner is not None:

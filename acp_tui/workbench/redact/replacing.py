@@ -7,9 +7,10 @@ from base64 import b64decode, b64encode, urlsafe_b64decode, urlsafe_b64encode
 from collections import OrderedDict, deque
 from collections.abc import Iterator
 from dataclasses import field
+from itertools import chain
 from typing import Final, NamedTuple, TypeAlias
 
-from acp_tui.client.secrets.heuristics import Find, find_secrets, open_block
+from acp_tui.client.secrets.heuristics import find_secrets, open_block
 from acp_tui.values import dataclass
 from acp_tui.workbench.redact.encodings import DecodedText, Encoded, encoded_in, spelled_as, unbroken, views
 from acp_tui.workbench.redact.json_paths import TextPiece
@@ -85,7 +86,9 @@ class Redactor:
             for start, end, secret in spans:
                 canvas.paint(view, start, end, secret)
         for view in reversed(ways):
-            self._over_lines(canvas, view)
+            whole_lines = unbroken(view)
+            for start, end, secret in self.pseudonyms.known_over_lines(whole_lines.text):
+                canvas.paint(whole_lines, start, end, secret)
             self._within_encoded(canvas, view, level)
         if whole is not None:
             canvas.paint_found(text, whole)
@@ -95,7 +98,8 @@ class Redactor:
         if not goes_on:
             yield from self.pseudonyms.begun(text)
             yield from self._cut(text)
-        for find in self._finds(text):
+        # The addresses after the users, because a host follows a user.
+        for find in chain(users(text), addresses(text, self.pseudonyms.users), find_secrets(text)):
             found = text[find.start : find.end]
             if goes_on and find.end == len(text):
                 secret = self.pseudonyms.maybe_secret(found, find.kind)
@@ -110,16 +114,6 @@ class Redactor:
             secret = self.pseudonyms.maybe_secret(text[start:end], kind)
             if secret is not None:
                 yield start, end, secret
-
-    def _finds(self, text: str) -> Iterator[Find]:
-        yield from users(text)
-        yield from addresses(text, self.pseudonyms.users)  # after the users, because a host follows a user
-        yield from find_secrets(text)
-
-    def _over_lines(self, canvas: _Canvas, view: DecodedText) -> None:
-        whole = unbroken(view)
-        for start, end, secret in self.pseudonyms.known_over_lines(whole.text):
-            canvas.paint(whole, start, end, secret)
 
     def _within_encoded(self, canvas: _Canvas, view: DecodedText, level: int) -> None:
         if level >= MAX_LEVELS:

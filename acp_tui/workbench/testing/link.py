@@ -115,16 +115,13 @@ class Link:
         missing = [rule.named("permission") for rule in user.permissions.take_missing()]
         missing += [rule.named("elicitation") for rule in user.elicitations.take_missing()]
         if missing:
+            every = [f"permission {each.title!r}" for each in user.permissions.asked]
+            asked = "\n".join([*every, *(f"elicitation {each.message!r}" for each in user.elicitations.asked)])
             raise failures.NotAsked(
                 f"{self.name} didn't ask for {missing[0]}, which the test expects",
-                advice="\n".join(filter(None, [f"Everything it asked:\n{self._asked_text()}", done])),
+                advice="\n".join(filter(None, [f"Everything it asked:\n{failures.quoted(asked)}", done])),
                 seen=self.seen(),
             )
-
-    def _asked_text(self) -> str:
-        asked = [f"permission {each.title!r}" for each in self.user.permissions.asked]
-        asked += [f"elicitation {each.message!r}" for each in self.user.elicitations.asked]
-        return failures.quoted("\n".join(asked))
 
     # What was observed
 

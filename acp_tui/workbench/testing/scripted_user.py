@@ -242,6 +242,7 @@ class WatchedSession:
     def turn(self, prompt: str, *, is_over: bool) -> Turn:
         conversation, session_id = self.session.conversation, self.session.session_id
         entries = [conversation.entries[entry_id] for entry_id in sorted(self._touched)]
+        calls = [entry.call for entry in entries if isinstance(entry, ToolCallEntry)]
         new_terminals = (each for name, each in conversation.terminals.items() if name not in self._terminals_before)
         frames, permissions, elicitations = self._begin
         asked, elicited = self._user.permissions.asked, self._user.elicitations.asked
@@ -251,7 +252,7 @@ class WatchedSession:
             stop_reason=conversation.last_stop_reason if is_over else None,
             messages=_texts(entries, "agent"),
             thoughts=_texts(entries, "thought"),
-            tool_calls=_calls(entries),
+            tool_calls=tuple(copy(call) for call in calls if not call.tool_call_id.startswith(OWN_CALL)),
             commands=tuple(map(run_command, new_terminals)),
             plan=conversation.plan if self._has_planned else None,
             permissions=tuple(each for each in asked[permissions:] if each.session_id == session_id),
@@ -260,11 +261,6 @@ class WatchedSession:
             workspace=self.session.cwd,
             recording=self._recording,
         )
-
-
-def _calls(entries: list[Entry]) -> tuple[ToolCall, ...]:
-    calls = [entry.call for entry in entries if isinstance(entry, ToolCallEntry)]
-    return tuple(copy(call) for call in calls if not call.tool_call_id.startswith(OWN_CALL))
 
 
 def _texts(entries: list[Entry], role: str) -> tuple[str, ...]:

@@ -292,7 +292,8 @@ class Turn:
             ):
                 return diff
         what = _none_with(f"no diff of {path!r}", old=old, new=new, contains=contains)
-        raise self._failure(what, f"The diffs of the turn:\n{self._diffs_text()}", *_CALL_FRAMES)
+        diffs = [quoted(unified_diff(diff.path, diff.old_text, diff.new_text)) for diff in self.diffs]
+        raise self._failure(what, "\n".join(["The diffs of the turn:", *(diffs or ["  none"])]), *_CALL_FRAMES)
 
     def assert_text_contains(self, part: Wanted) -> None:
         """Assert that the agent said this: a part of its text, or a pattern."""
@@ -303,10 +304,6 @@ class Turn:
 
     def _is_same(self, wanted: str, path: str) -> bool:
         return wanted == path or os.path.normpath(self.workspace / wanted) == os.path.normpath(path)
-
-    def _diffs_text(self) -> str:
-        diffs = [unified_diff(diff.path, diff.old_text, diff.new_text) for diff in self.diffs]
-        return "\n".join(map(quoted, diffs)) or "  none"
 
     def _failure(self, what: str, instead: str, *parts: bytes) -> AgentFailure:
         about = [frame for frame in self.frames if any(part in frame.raw for part in parts)]
