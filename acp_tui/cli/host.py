@@ -21,12 +21,12 @@ from anyio import to_thread
 from anyio.abc import TaskGroup, TaskStatus
 
 from acp_tui.cli import ExitCode
-from acp_tui.cli.arguments import Args, ChosenAgent
+from acp_tui.cli.arguments import Args
 from acp_tui.cli.command import UsageError
 from acp_tui.cli.leaving import LeftByHost, go_on_in_child
 from acp_tui.cli.output import error_text, say
 from acp_tui.cli.prerequisites import ExitOnError, command_of, notes_of, settings_in
-from acp_tui.cli.sessions import say_if_open_elsewhere, session_of, session_with_agent
+from acp_tui.cli.sessions import continued, say_if_open_elsewhere, session_with_agent
 from acp_tui.cli.terminal import Headless, ready_to_run, say_left_out, say_sandbox
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AuthenticationRequired, ClientError
@@ -39,7 +39,7 @@ from acp_tui.client.sessions.consent import INTERACTIVE
 from acp_tui.client.sessions.driver import additions_for, keep_mode, show_as_recorded, start_agent
 from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.sessions.session_history import PastSession, recorded_mode, sandboxed_as_before
+from acp_tui.client.sessions.session_history import PastSession, recorded_mode
 from acp_tui.client.settings.settings import Notifications, Settings
 from acp_tui.client.transcript.recorder import SecretsSent
 from acp_tui.conversation.facts import SessionId
@@ -57,32 +57,26 @@ def run(args: Args) -> int:
     """Start a host, or end hosts."""
     if args.stop is not None:
         return _stop(args)
-    if args.agent is None:
-        _recall_agent(args)
-    command, read = ready_to_run(command_of(args.agent)), settings_in(args.cwd)  # while there's a terminal to ask on
-    for note in notes_of(read):
-        say(note)
+    if args.listen is None and (args.tls_cert is not None or args.tls_key is not None):
+        raise UsageError("--tls-cert and --tls-key need --listen ADDRESS")
     with ExitOnError(None):
-        if args.listen is None and (args.tls_cert is not None or args.tls_key is not None):
-            raise UsageError("--tls-cert and --tls-key need --listen ADDRESS")
-        past = None if args.resume is None else session_of(command, args.resume, args.cwd)
-        if past is not None:
-            command = sandboxed_as_before(command, past, args.agent.sandbox)
+        (command, past), read = _agent_and_session(args), settings_in(args.cwd)  # while there's a terminal to ask on
+        for note in notes_of(read):
+            say(note)
         if past is not None and not args.foreground:
             say_if_open_elsewhere(past)
         shell = None if args.foreground else go_on_in_child()
         return anyio.run(_host, args, command, past, read.settings, shell)
 
 
-def _recall_agent(args: Args) -> None:
-    """Take the agent from the recording of the session to resume. If there is none, says so and raises SystemExit."""
-    if args.resume is None:
-        raise UsageError("host needs an agent: a name, or -- COMMAND; or --resume; or --stop")
-    with ExitOnError(None):
-        command, past = session_with_agent(args.resume, args.cwd, args.sandbox or "")
-    choice = ChosenAgent(command.name) if command.is_listed else ChosenAgent(argv=command.argv)
-    args.agent = choice._replace(sandbox=args.sandbox or "")
-    args.resume = past.session_id
+def _agent_and_session(args: Args) -> tuple[AgentCommand, PastSession | None]:
+    """Return the agent, which may be that of the session to resume, and the session. Raises ClientError."""
+    if args.agent is None:
+        if args.resume is None:
+            raise UsageError("host needs an agent: a name, or -- COMMAND; or --resume; or --stop")
+        return session_with_agent(args.resume, args.cwd, args.sandbox or "")
+    command = ready_to_run(command_of(args.agent))
+    return (command, None) if args.resume is None else continued(command, args.resume, args.cwd, args.agent.sandbox)
 
 
 def _stop(args: Args) -> int:

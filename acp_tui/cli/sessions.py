@@ -170,17 +170,11 @@ def continued(command: AgentCommand, wanted: str, cwd: Path, sandbox: str) -> tu
 
     `sandbox` is the one that the user wants instead, or "". Raises ClientError.
     """
-    past = session_of(command, wanted, cwd)
-    return sandboxed_as_before(command, past, sandbox), past
-
-
-def session_of(command: AgentCommand, wanted: str, cwd: Path) -> PastSession:
-    """Return this agent's session with this ID, or its last one in the folder. Raises ClientError."""
     index = recordings_index()
     past = _named(index, wanted, cwd, command) if wanted else _last(index, cwd, command)
     if not past.is_listed and past.why_not_again:
         raise NoSuchSession(f"{past.title or past.session_id}: {past.why_not_again}")
-    return past
+    return sandboxed_as_before(command, past, sandbox), past
 
 
 def session_with_agent(wanted: str, cwd: Path, sandbox: str) -> tuple[AgentCommand, PastSession]:

@@ -55,8 +55,10 @@ def fields_of(kind: type) -> tuple[Field[Any], ...]:
     return fields(kind)
 
 
-def keys_of(model: type[Model]) -> dict[str, str]:
-    return {field.name: wire_name(field.name) for field in fields_of(model)}
+@cache
+def keys_of(kind: type) -> Mapping[str, str]:
+    """Return the names of the fields of a model or another dataclass, with those on the wire."""
+    return {field.name: wire_name(field.name) for field in fields_of(kind)}
 
 
 # Readers

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from dataclasses import is_dataclass
 from types import NoneType
 from typing import Annotated, Any, Final, TypeAlias, TypeGuard, TypeVar
 
@@ -24,6 +25,7 @@ from acp_tui.protocol.validators import (
     before,
     bounds,
     default_on_error,
+    keys_of,
     reader_of,
 )
 
@@ -184,6 +186,17 @@ def describe(error: ValidationError) -> str:
 def is_id(value: object) -> TypeGuard[str]:
     """Whether a value that no model reads can be an ID."""
     return type(value) is str and len(value) <= MAX_EXACT
+
+
+def written(value: Any) -> Any:
+    """Return a value of a conversation as JSON: the fields that are set, under their names on the wire."""
+    if isinstance(value, tuple):
+        return list(map(written, value))
+    kind: type = type(value)
+    if not is_dataclass(kind):
+        return value
+    parts = ((key, getattr(value, name)) for name, key in keys_of(kind).items())
+    return {key: written(part) for key, part in parts if part is not None and part is not UNSET}
 
 
 def with_some(fields: Wire, **optional: Any) -> Wire:

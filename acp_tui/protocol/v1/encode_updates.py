@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from itertools import groupby
 from typing import Any, Final, assert_never
 
@@ -18,7 +17,7 @@ from acp_tui.protocol.failures import error_data
 from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, AuthMethod
 from acp_tui.protocol.v1 import outbound
 from acp_tui.protocol.v1.subagents import BACKGROUND_IDS
-from acp_tui.protocol.wire import Wire, with_some
+from acp_tui.protocol.wire import Wire, with_some, written
 
 _CHUNKS: Final = {"user": "user_message_chunk", "agent": "agent_message_chunk", "thought": "agent_thought_chunk"}
 _OF_TERMINALS: Final = frozenset({"terminal_info", "terminal_output", "terminal_output_delta", "terminal_exit"})
@@ -85,7 +84,7 @@ def updates_of(update: updates.SessionUpdate) -> Iterator[Wire]:
 def plan_of(update: updates.PlanReplaced) -> Wire:
     if not update.steps:
         return {"sessionUpdate": "plan_removed", "planId": update.plan_id}
-    plan = {"type": "items", "planId": update.plan_id, "entries": list(map(step_of, update.steps))}
+    plan = {"type": "items", "planId": update.plan_id, "entries": written(update.steps)}
     return {"sessionUpdate": "plan_update", "plan": with_some(plan, _meta=update.meta)}
 
 
@@ -101,7 +100,7 @@ def update_of(update: updates.SessionUpdate) -> Wire | None:
         case updates.PlanReplaced(plan_id=plan_id) if plan_id != updates.ONLY_PLAN:
             return plan_of(update)
         case updates.PlanReplaced(steps, _, meta):
-            return with_some({"sessionUpdate": "plan", "entries": list(map(step_of, steps))}, _meta=meta)
+            return with_some({"sessionUpdate": "plan", "entries": written(steps)}, _meta=meta)
         case updates.CommandsReplaced(commands, meta):
             available = list(map(command_of, commands))
             return with_some({"sessionUpdate": "available_commands_update", "availableCommands": available}, _meta=meta)
@@ -115,9 +114,8 @@ def update_of(update: updates.SessionUpdate) -> Wire | None:
             )
         case updates.UsageReported(usage, meta):
             return with_some({"sessionUpdate": "usage_update", **_usage(usage)}, _meta=meta)
-        case updates.NoticeShown(severity, title, description, meta):
-            notice = {"sessionUpdate": "notice", "severity": severity, "title": title}
-            return with_some(notice, description=description, _meta=meta)
+        case updates.NoticeShown():
+            return {"sessionUpdate": "notice", **written(update)}
         case updates.CompactionChanged(compaction_id, status, summary, error, meta):
             told = {"sessionUpdate": "compaction_update", "compactionId": compaction_id}
             blocks = summary if summary is UNSET else list(map(block_of, summary))
@@ -161,11 +159,7 @@ def _background(work: facts.BackgroundWork) -> Wire:
 
 
 def _spent(usage: facts.TurnUsage | None) -> Wire | None:
-    if usage is None:
-        return None
-    told = {"totalTokens": usage.total, "inputTokens": usage.input, "outputTokens": usage.output}
-    cached = {"cachedReadTokens": usage.cached_read, "cachedWriteTokens": usage.cached_write}
-    return with_some(told, thoughtTokens=usage.thought, **cached)
+    return None if usage is None else {f"{key}Tokens": count for key, count in written(usage).items()}
 
 
 def given(**optional: Any) -> Wire:
@@ -191,9 +185,7 @@ def tool_call_of(patch: tool_calls.ToolCallPatch) -> Wire:
     if patch.content is not UNSET:
         told["content"] = [content_of(item) for item in patch.content]
     if patch.locations is not UNSET:
-        told["locations"] = [
-            with_some({"path": place.path}, line=place.line, _meta=place.meta) for place in patch.locations
-        ]
+        told["locations"] = written(patch.locations)
     meta = {key: value for key, value in (patch.meta or {}).items() if key not in _OF_TERMINALS}
     return told | ({"_meta": meta} if meta else {})
 
@@ -212,10 +204,6 @@ def content_of(item: tool_calls.ToolCallContent) -> Any:
             return {"type": "content", "content": block_of(Text(item.words))}
         case _:
             assert_never(item)
-
-
-def step_of(step: facts.PlanStep) -> Wire:
-    return with_some({"content": step.content, "priority": step.priority, "status": step.status}, _meta=step.meta)
 
 
 def command_of(command: facts.OfferedCommand) -> Wire:
@@ -301,7 +289,7 @@ def agreement_of(
     if capabilities.steering:
         told["_meta"] = {"steering": {"supported": True}}
     if identity is not None:
-        told["agentInfo"] = with_some({"name": identity.name, "version": identity.version}, title=identity.title)
+        told["agentInfo"] = written(identity)
     return told
 
 
@@ -321,10 +309,8 @@ def auth_status_of(status: facts.AuthStatus) -> Wire:
 
 
 def provider_of(provider: facts.Provider) -> Wire:
-    route = provider.route
-    current = None if route is None else {"apiType": route.api_type, "baseUrl": route.base_url}
     told = {"providerId": provider.provider_id, "supported": list(provider.supported), "required": provider.is_required}
-    return with_some(told, current=current)
+    return with_some(told, current=written(provider.route))
 
 
 def permission_request(
@@ -351,17 +337,12 @@ def permission_request(
 def asked_in(session_id: facts.SessionId, request: facts.PermissionRequest, *, reads_question: bool) -> Wire:
     """Return what both versions ask with in the same way."""
     own: Wire = {"key": request.key} | ({"question": _question(request)} if reads_question else {})
-    options = [
-        with_some({"optionId": option.option_id, "name": option.name, "kind": option.kind}, _meta=option.meta)
-        for option in request.options
-    ]
-    return {"sessionId": session_id, "options": options, "_meta": _with_own(request.meta, own)}
+    return {"sessionId": session_id, "options": written(request.options), "_meta": _with_own(request.meta, own)}
 
 
 def _question(request: facts.PermissionRequest) -> Wire:
-    command = None if request.command is None else asdict(request.command)
-    told = with_some({}, note=request.note, title=request.title, description=request.description, command=command)
-    return with_some(told, more=request.more, isAlone=request.is_alone)
+    told = written(request)
+    return {key: told[key] for key in ("note", "title", "description", "command", "more", "isAlone") if key in told}
 
 
 def _in_words(request: facts.PermissionRequest) -> str:

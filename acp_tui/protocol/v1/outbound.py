@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, assert_never
+from typing import Any, Final
 
 from acp_tui import __version__
 from acp_tui.conversation import content
 from acp_tui.protocol import roles
-from acp_tui.protocol.wire import Wire, with_some
+from acp_tui.protocol.wire import Wire, with_some, written
 
 
 def initialize_request(protocol_version: int, offer: roles.ClientOffer) -> Wire:
@@ -81,48 +81,20 @@ def set_option(session_id: str, option_id: str, source: str, value: str | bool) 
 # Content
 
 
+_TYPES: Final = {content.Image: "image", content.Audio: "audio", content.ResourceLink: "resource_link"}
+
+
 def content_block(block: content.ContentBlock) -> Wire:
     """Convert a content block. Raises ValueError for an unknown kind, which only agents create."""
-    match block:
-        case content.Text(text):
-            fields: Wire = {"type": "text", "text": text}
-        case content.Image(data, mime_type, uri):
-            fields = with_some({"type": "image", "data": data, "mimeType": mime_type}, uri=uri)
-        case content.Audio(data, mime_type):
-            fields = {"type": "audio", "data": data, "mimeType": mime_type}
-        case content.ResourceLink():
-            fields = with_some(
-                {"type": "resource_link", "uri": block.uri, "name": block.name},
-                title=block.title,
-                description=block.description,
-                mimeType=block.mime_type,
-                size=block.size,
-            )
-        case content.TextResource(uri, text):
-            fields = {"type": "resource", "resource": _resource({"uri": uri, "text": text}, block)}
-        case content.BlobResource(uri, blob):
-            fields = {"type": "resource", "resource": _resource({"uri": uri, "blob": blob}, block)}
-        case content.UnknownBlock():
-            raise ValueError(f"a content block of the unknown kind {block.kind!r} can't be sent")
-        case _:
-            assert_never(block)
-    return with_some(fields, annotations=_annotations(block.annotations), _meta=block.meta)
-
-
-def _resource(told: Wire, block: content.TextResource | content.BlobResource) -> Wire:
-    return with_some(told, mimeType=block.mime_type, _meta=block.resource_meta)
-
-
-def _annotations(annotations: content.Annotations | None) -> Wire | None:
-    if annotations is None:
-        return None
-    return with_some(
-        {},
-        audience=None if annotations.audience is None else list(annotations.audience),
-        lastModified=annotations.last_modified,
-        priority=annotations.priority,
-        _meta=annotations.meta,
-    )
+    if isinstance(block, content.Text):  # written out, because most are
+        return with_some({"type": "text", "text": block.text}, annotations=written(block.annotations), _meta=block.meta)
+    if isinstance(block, content.UnknownBlock):
+        raise ValueError(f"a content block of the unknown kind {block.kind!r} can't be sent")
+    told = written(block)
+    if not isinstance(block, content.TextResource | content.BlobResource):
+        return {"type": _TYPES[type(block)], **told}
+    around = {key: told.pop(key) for key in ("annotations", "_meta") if key in told}
+    return {"type": "resource", "resource": with_some(told, _meta=told.pop("resourceMeta", None)), **around}
 
 
 def elicitation_answer(answer: roles.ElicitationAnswer) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, AuthMethod
 from acp_tui.protocol.v1 import encode_updates as v1
 from acp_tui.protocol.v2.models import BEGINS
 from acp_tui.protocol.v2.patches import write_git_patch
-from acp_tui.protocol.wire import Wire, with_some
+from acp_tui.protocol.wire import Wire, with_some, written
 
 VERSION: Final = 2
 _REPLACED: Final = {"user": "user_message", "agent": "agent_message", "thought": "agent_thought"}
@@ -64,7 +64,7 @@ def told_in(conversation: Conversation, update: updates.SessionUpdate, change: C
         case updates.TerminalOutput(terminal_id, data):
             yield {"sessionUpdate": "terminal_output_chunk", "terminalId": terminal_id, **_bytes(data)}
         case updates.TerminalExited(terminal_id, exit_code, signal):
-            yield _of_terminal(terminal_id, exitStatus=_exit(updates.TerminalExit(exit_code, signal)))
+            yield _of_terminal(terminal_id, exitStatus=written(updates.TerminalExit(exit_code, signal)))
         case _:
             yield from updates_of(update)
 
@@ -101,8 +101,7 @@ def _update_of(update: updates.SessionUpdate) -> Wire | None:
         case updates.TerminalReported(terminal_id, command, cwd, output, ended, size, is_cancellable):
             sides = size if size is UNSET else {"cols": size[0], "rows": size[1]}
             printed = output if output is UNSET else _bytes(output)
-            exited: Any = _exit(ended) if isinstance(ended, updates.TerminalExit) else ended
-            told = {"command": command, "cwd": cwd, "output": printed, "exitStatus": exited, "size": sides}
+            told = {"command": command, "cwd": cwd, "output": printed, "exitStatus": written(ended), "size": sides}
             return _of_terminal(terminal_id, **told, capabilities=_offers(is_cancellable))
         case updates.StateReported():
             return _state(update)
@@ -138,10 +137,6 @@ def _bytes(data: bytes) -> Wire:
     return {"data": b64encode(data).decode()}
 
 
-def _exit(ended: updates.TerminalExit) -> Wire:
-    return with_some({}, exitCode=ended.exit_code, signal=ended.signal)
-
-
 def _offers(is_cancellable: bool | UnsetType) -> Any:
     return is_cancellable if is_cancellable is UNSET else {"cancel": {} if is_cancellable else None}
 
@@ -169,9 +164,8 @@ def _content(item: ToolCallContent) -> Any:
             change = {"operation": "add" if old_text is None else "delete" if is_gone else "modify", "path": path}
             patch = {"format": "git_patch", "text": write_git_patch(item, is_gone=is_gone)}
             return with_some({"type": "diff", "changes": [{**change, "fileType": "text"}], "patch": patch}, _meta=meta)
-        case FileChange(operation, path, old_path, file_type):
-            change = with_some({"operation": operation, "path": path}, oldPath=old_path, fileType=file_type)
-            return {"type": "diff", "changes": [change]}
+        case FileChange():
+            return {"type": "diff", "changes": [written(item)]}
         case _:
             return v1.content_of(item)
 
@@ -217,7 +211,7 @@ def agreement_of(
     info = AgentIdentity("agent", "") if identity is None else identity
     told: Wire = {
         "protocolVersion": VERSION,
-        "info": with_some({"name": info.name, "version": info.version}, title=info.title),
+        "info": written(info),
         "capabilities": {
             "session": {"prompt": v1.markers(prompt), "mcp": v1.markers(mcp), **v1.markers(offered)},
             "auth": v1.markers({"status": capabilities.auth_status}),

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, Final
 
 import anyio
@@ -14,6 +17,7 @@ from acp_tui.cli.output import Clean, columns, make_cleaner, print_json, show_st
 from acp_tui.cli.prerequisites import command_of, settings_in_force
 from acp_tui.cli.terminal import ready_to_run
 from acp_tui.client.agents.command import sandboxes_of
+from acp_tui.rpc import Direction
 from acp_tui.workbench.check.examination import PROMPT, CheckPlan, CheckReport, Examination
 from acp_tui.workbench.conformance import RULES, Finding, Rule, Severity
 from acp_tui.workbench.conformance.rule import ARROWS
@@ -22,7 +26,7 @@ SHOWN_BREACHES: Final = 3
 SHOWN_FRAMES: Final = 3
 FRAME_CELLS: Final = 160
 """The width of a frame if the output isn't a terminal."""
-HEADINGS: Final = {Severity.ERROR: "Errors", Severity.WARNING: "Warnings", Severity.NOTE: "Notes"}
+HEADINGS: Final = {"error": "Errors", "warning": "Warnings", "note": "Notes"}
 
 
 def run(args: Args) -> int:
@@ -46,10 +50,12 @@ def run(args: Args) -> int:
     show_step("")
     broken = ExitCode.ERROR if report.has_errors else ExitCode.DONE
     code = weightiest({code, code_of(report.failure), broken})
+    told = _told(report, code, clean)
     if args.format == "json":
-        print_json("check", _as_json(report, code, clean))
+        print_json("check", told)
     else:
-        print("\n".join(_as_text(report, clean)))
+        hint = report.failure.hint if report.failure is not None else ""
+        print("\n".join(_as_text(told, map(clean, hint.splitlines()))))
     return code
 
 
@@ -63,9 +69,6 @@ def _print_rules(output_format: str) -> int:
     return ExitCode.DONE
 
 
-# JSON
-
-
 def _described(rule: Rule) -> dict[str, str]:
     return {
         "rule": rule.rule_id,
@@ -76,7 +79,8 @@ def _described(rule: Rule) -> dict[str, str]:
     }
 
 
-def _as_json(report: CheckReport, code: ExitCode, clean: Clean) -> dict[str, Any]:
+def _told(report: CheckReport, code: ExitCode, clean: Clean) -> dict[str, Any]:
+    """Return what either format tells, without secrets."""
     identity, failure = report.identity, report.failure
     return {
         "status": int(code),
@@ -119,57 +123,41 @@ def _breach(report: CheckReport, finding: Finding, clean: Clean) -> dict[str, An
 # Text
 
 
-def _as_text(report: CheckReport, clean: Clean) -> Iterator[str]:
-    if report.identity is not None:
-        where = f" in the sandbox {report.sandbox}" if report.sandbox else ""
-        yield f"{clean(report.identity.name)} {clean(report.identity.version)}{where}"
-        yield ""
-    for severity in Severity:
-        broken = list(report.breaches(severity))
-        if broken:
-            yield HEADINGS[severity]
-        for rule, found in broken:
-            yield from _of_rule(report, rule, found, clean)
+def _as_text(told: Mapping[str, Any], hints: Iterable[str]) -> Iterator[str]:
+    if told["agent"] is not None:
+        where = f" in the sandbox {told['sandbox']}" if told["sandbox"] else ""
+        yield f"{told['agent']['name']} {told['agent']['version']}{where}\n"
+    for severity, broken in groupby(told["findings"], itemgetter("severity")):
+        yield HEADINGS[severity]
+        for each in broken:
+            yield from _of_rule(each)
             yield ""
-    if report.failure is not None:
-        yield wrapped(f"The check ended early: {clean(str(report.failure))}", "")
-        yield from (wrapped(clean(line), "  ") for line in report.failure.hint.splitlines())
-    if report.last_words:
+    if told["failure"] is not None:
+        yield wrapped(f"The check ended early: {told['failure']}", "")
+        yield from (wrapped(line, "  ") for line in hints)
+    if told["last_words"]:
         yield "Its last lines on stderr:"
-        yield from (wrapped(clean(line), "  ", "    ") for line in report.last_words)
-    yield from (wrapped(clean(each), "Skipped: ", "         ") for each in report.left_out)
-    yield from _summary(report)
-
-
-def _of_rule(report: CheckReport, rule: Rule, found: list[Finding], clean: Clean) -> Iterator[str]:
-    behind = " " * 14
-    yield wrapped(rule.sentence, f"  {rule.rule_id:<11} ", behind)
-    for finding in found[:SHOWN_BREACHES]:
-        yield wrapped(clean(finding.text), behind + "- ", behind + "  ")
-        yield from _frames(report, finding, behind + "  ", clean)
-    more = report.times[rule.rule_id] - SHOWN_BREACHES
-    if more > 0:
-        yield f"{behind}- and {more} more like it"
-    yield wrapped(rule.advice, behind, behind)
-    yield f"{behind}{rule.reference}"
-
-
-def _frames(report: CheckReport, finding: Finding, before: str, clean: Clean) -> Iterator[str]:
-    for index in finding.frames[-SHOWN_FRAMES:]:
-        if index < len(report.frames):
-            frame = report.frames[index]
-            head = f"{before}{index} {ARROWS[frame.direction]} "
-            text = clean(frame.raw.decode("utf-8", "replace"))
-            room = max((columns() or len(head) + FRAME_CELLS) - len(head), 20)
-            yield head + (text if len(text) < room else text[: room - 4] + "...")
-
-
-def _summary(report: CheckReport) -> Iterator[str]:
-    counts = {severity: sum(1 for _ in report.breaches(severity)) for severity in Severity}
-    broken = ", ".join(f"{number} {severity.value}{'' if number == 1 else 's'}" for severity, number in counts.items())
-    unseen = report.not_looked_at
-    yield wrapped(f"{broken}. {len(RULES) - len(unseen)} of {len(RULES)} rules were checked.", "")
+        yield from (wrapped(line, "  ", "    ") for line in told["last_words"])
+    yield from (wrapped(each, "Skipped: ", "         ") for each in told["left_out"])
+    counts = Counter(each["severity"] for each in told["findings"])
+    numbers = ", ".join(f"{counts[name]} {name}{'' if counts[name] == 1 else 's'}" for name in HEADINGS)
+    unseen = told["not_looked_at"]
+    yield wrapped(f"{numbers}. {len(RULES) - len(unseen)} of {len(RULES)} rules were checked.", "")
     if unseen:
-        names = " ".join(rule.rule_id for rule in unseen)
-        yield wrapped(f"Not checked, since they never applied: {names}", "")
+        yield wrapped(f"Not checked, since they never applied: {' '.join(unseen)}", "")
         yield "For what each rule says: acp-tui check --rules"
+
+
+def _of_rule(broken: Mapping[str, Any]) -> Iterator[str]:
+    behind = " " * 14
+    yield wrapped(broken["sentence"], f"  {broken['rule']:<11} ", behind)
+    for breach in broken["breaches"]:
+        yield wrapped(breach["text"], behind + "- ", behind + "  ")
+        for frame in breach["frames"][-SHOWN_FRAMES:]:
+            head = f"{behind}  {frame['index']} {ARROWS[Direction(frame['direction'])]} "
+            room = max((columns() or len(head) + FRAME_CELLS) - len(head), 20)
+            yield head + (frame["text"] if len(frame["text"]) < room else frame["text"][: room - 4] + "...")
+    if broken["times"] > SHOWN_BREACHES:
+        yield f"{behind}- and {broken['times'] - SHOWN_BREACHES} more like it"
+    yield wrapped(broken["advice"], behind, behind)
+    yield f"{behind}{broken['reference']}"

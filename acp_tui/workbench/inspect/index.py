@@ -227,9 +227,9 @@ class FrameIndex:
         for entry in entries:
             request = None
             if entry.form is MessageKind.REQUEST:
-                self._open.ask(_SIDES[entry.kind], entry.request_id, self.end)
+                self._open.ask(Direction(entry.kind.value), entry.request_id, self.end)
             elif entry.form is MessageKind.RESPONSE:
-                request = self._open.answer(_SIDES[entry.kind], entry.request_id)
+                request = self._open.answer(Direction(entry.kind.value), entry.request_id)
             if request is None or request < self.first:
                 self._append(entry, None)
             else:

@@ -304,8 +304,7 @@ class Linting:
         for position, line in lines.items():
             self.examined = position + 1
             if line.kind in (LineKind.IN, LineKind.OUT):
-                direction = Direction.IN if line.kind is LineKind.IN else Direction.OUT
-                found += self._linter.feed(Frame(direction, line.at_s, line.data), position)
+                found += self._linter.feed(Frame(Direction(line.kind.value), line.at_s, line.data), position)
         return found
 
 

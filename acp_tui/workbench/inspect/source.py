@@ -13,7 +13,6 @@ from anyio import to_thread
 from acp_tui.client.transcript.events import Dropped, Exited, Frame, Header, Stderr
 from acp_tui.client.transcript.frame_log import ENDED, FrameLog, LineKind, LoggedLine
 from acp_tui.client.transcript.lines import MAX_LINE_BYTES, BadLine, open_recording, parsed, read_event, written_frame
-from acp_tui.rpc import Direction
 
 SLICE_LINES: Final = 512
 SLICE_BYTES: Final = 1 << 20
@@ -151,11 +150,7 @@ def _frame_of(data: bytes) -> LoggedLine | None:
     if written is None:
         return None
     at_s, direction, frame = written
-    return LoggedLine(at_s, _kind_of(direction), frame)
-
-
-def _kind_of(direction: Direction) -> LineKind:
-    return LineKind.IN if direction is Direction.IN else LineKind.OUT
+    return LoggedLine(at_s, LineKind(direction.value), frame)
 
 
 def _line_of(data: bytes) -> LoggedLine | None:
@@ -166,7 +161,7 @@ def _line_of(data: bytes) -> LoggedLine | None:
         return LoggedLine(0.0, LineKind.NOTE, f"a line that isn't an event: {error}".encode()) if data.strip() else None
     match event:
         case Frame(at, direction, frame):
-            return LoggedLine(at, _kind_of(direction), frame)
+            return LoggedLine(at, LineKind(direction.value), frame)
         case Stderr(at, text):
             return LoggedLine(at, LineKind.STDERR, text)
         case Exited(at, how):

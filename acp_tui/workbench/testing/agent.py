@@ -154,7 +154,7 @@ class AcpAgent:
 
     def stop(self) -> None:
         """Stop the agent and wait. The fixture does so too."""
-        self._link.wait(self._link.agent.stop)
+        self._link.call(self._link.agent.stop)
 
     # What the agent reports, and what was observed
 

@@ -80,7 +80,7 @@ class StartAgent:
         plan = RecordingPlan(workspace, file=link.recording, screen=SCREEN)
         start = partial(self._hub.start_agent, AgentCommand(name, argv, env or {}, protocol=protocol))
         try:
-            process = link.wait(lambda: start(cwd=workspace, offer=offer, tap=link.tap, policy=POLICY, recordings=plan))
+            process = link.call(lambda: start(cwd=workspace, offer=offer, tap=link.tap, policy=POLICY, recordings=plan))
         except ClientError as error:
             failure = failure_of(error, during=f"the start of {shlex.join(argv)}")
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import anyio
 from anyio.from_thread import BlockingPortal
@@ -41,7 +41,10 @@ class Link:
         self.recording = recording
         self.frames: list[Frame] = []
         self._timeout_s = timeout_s
-        self._portal = portal
+        self.call = portal.call
+        """Calls a function on the loop, and waits for its result."""
+        self.start = portal.start_task
+        """Starts a task on the loop, and waits until it reports that it has started."""
         self._begun = time.monotonic()
         self._marks = 0
 
@@ -50,27 +53,15 @@ class Link:
 
     def open(self, agent: Agent) -> None:
         self.agent = agent
-        self.user = self.do(lambda: ScriptedUser(agent))
+        self.user = self.call(lambda: ScriptedUser(agent))
         self.ask("the handshake (initialize)", agent.initialize)
         self.name = make_visible_line(agent.title)
 
     def watch(self) -> WatchedSession:
         """Create a watch for a session about to be opened."""
-        return self.do(lambda: WatchedSession(self.user, self.frames, self.recording))
+        return self.call(lambda: WatchedSession(self.user, self.frames, self.recording))
 
     # Calls
-
-    def do(self, call: Callable[[], T]) -> T:
-        """Call a function on the loop without awaiting."""
-        return self._portal.call(call)
-
-    def wait(self, call: Callable[[], Awaitable[T]]) -> T:
-        """Await a call on the loop."""
-        return self._portal.call(call)
-
-    def start(self, task: Callable[..., Awaitable[Any]]) -> None:
-        """Start a task on the loop, and wait until it reports that it has started."""
-        self._portal.start_task(task)
 
     def limit_s(self, timeout_s: float | None) -> float:
         """The time limit of a call; None: the test's default."""
@@ -80,7 +71,7 @@ class Link:
         """Await a call of the client. Raises AgentFailure, which mentions `what`."""
         limit_s = self.limit_s(timeout_s)
         try:
-            answer = self.wait(lambda: _within(call, limit_s))
+            answer = self.call(lambda: _within(call, limit_s))
         except ClientError as error:
             failure = failures.failure_of(error, during=what, seen=self.seen())
         except TimeoutError:
@@ -105,7 +96,7 @@ class Link:
 
     def require_answered(self) -> None:
         """Raises Unanswered if it asked for something that the test doesn't mention."""
-        unanswered = self.do(self.user.take_unanswered)
+        unanswered = self.call(self.user.take_unanswered)
         if unanswered:
             raise failures.Unanswered(f"{self.name} {unanswered[0]}", seen=self.seen())
 
@@ -148,9 +139,9 @@ class Link:
     def recorded_events(self) -> list[Event]:
         """All events so far, once they are in the recording. Raises the same errors as `stderr`."""
         if self.agent.lost is not None:
-            self.wait(self.agent.stop)  # after which nothing more comes, not even half a line on stderr
+            self.call(self.agent.stop)  # after which nothing more comes, not even half a line on stderr
         # A resize event, always with the same size, marks how far to read.
-        self.do(lambda: self.agent.screen_resized(*SCREEN))
+        self.call(lambda: self.agent.screen_resized(*SCREEN))
         self._marks += 1
         return events_until(self.recording, self._marks)
 

@@ -52,7 +52,7 @@ class AcpSession:
 
     def cancel(self) -> None:
         """Cancel the current turn, as a user does. Its prompt must end with "cancelled"."""
-        self._link.do(self._session.cancel)
+        self._link.call(self._session.cancel)
 
     # Options
 
@@ -147,7 +147,7 @@ class RunningTurn:
         self._text = "\n".join(block.text for block in self._blocks if isinstance(block, Text))
         self._before = contents_of(watch.session.cwd)
         self._error: ClientError | None = None
-        self._over = link.do(anyio.Event)
+        self._over = link.call(anyio.Event)
         link.start(self._run)
 
     async def _run(self, *, task_status: TaskStatus[None]) -> None:
@@ -164,7 +164,7 @@ class RunningTurn:
     @property
     def turn(self) -> Turn:
         """The turn so far."""
-        return self._link.do(self._turn)
+        return self._link.call(self._turn)
 
     def _turn(self) -> Turn:
         return self._watch.turn(self._text, is_over=self._over.is_set() and self._error is None)
@@ -175,12 +175,12 @@ class RunningTurn:
 
     def cancel(self) -> None:
         """Cancel the turn, as a user does."""
-        self._link.do(self._watch.session.cancel)
+        self._link.call(self._watch.session.cancel)
 
     def finish(self, *, timeout_s: float | None = None) -> Turn:
         """Wait for the end of the turn. Raises the same errors as `AcpSession.prompt`."""
         limit_s = self._link.limit_s(timeout_s)
-        is_in_time = self._link.wait(lambda: self._wait(limit_s))
+        is_in_time = self._link.call(lambda: self._wait(limit_s))
         self._link.require_answered()
         if not is_in_time:
             raise self._timed_out(limit_s)
