@@ -209,13 +209,6 @@ class DiffRenderer:
         """The row at which each hunk begins, in the lines that were drawn last."""
         return () if self._drawn is None else self._drawn[1]
 
-    def line_count(self, width: int) -> int:
-        return len(self.lines(width, *self._drawn_style[2:]))
-
-    def release(self) -> None:
-        self._drawn = None
-        self._hunks.clear()
-
     def _draw(self, diff_style: _DiffStyle) -> tuple[diff_blocks.DiffRows, tuple[int, ...]]:
         """The rows, and the indexes of the rows where hunks begin."""
         wants_columns = diff_style.layout == "columns" and self.diff.has_both and bool(self.diff.changes)

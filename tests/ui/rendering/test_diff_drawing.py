@@ -105,13 +105,12 @@ def test_a_diff_that_was_not_compared_says_so(monkeypatch: pytest.MonkeyPatch) -
     assert draw("a\n", "b\n", 80)[1] == "Too different to compare line by line: shown as replaced."
 
 
-def test_lines_are_kept_until_width_or_palette_change_or_they_are_released() -> None:
+def test_lines_are_kept_until_width_or_palette_change() -> None:
     renderer = DiffRenderer("a", "a\n", "b\n")
     rows = renderer.lines(40, PLAIN)
     assert renderer.lines(40, PLAIN) is rows
     assert rows[2] is rows[2]
     assert renderer.lines(41, PLAIN) is not rows
-    renderer.release()
     assert [strip.text for strip in renderer.lines(40, PLAIN)] == [strip.text for strip in rows]
 
 
