@@ -245,7 +245,7 @@ async def test_what_has_not_changed_is_not_drawn_again(tmp_path: Path, monkeypat
 
 async def test_it_opens_over_a_running_agent_with_what_has_passed(tmp_path: Path) -> None:
     async with open_agent_page(demo_command("coding", 0), tmp_path, size=(120, 40)) as page:
-        await page.until(lambda: "Write a prompt" in page.text and "demo" in page.text)
+        await page.until(lambda: "Write a prompt" in page.text and "● demo" in page.text)
         await page.pilot.press("alt+i")
         await page.until(lambda: "response to session/new" in page.text)
         await page.pilot.press("escape")
@@ -255,7 +255,7 @@ async def test_it_opens_over_a_running_agent_with_what_has_passed(tmp_path: Path
 @pytest.mark.usefixtures("paints")
 async def test_the_session_below_it_draws_nothing_until_it_is_seen_again(tmp_path: Path) -> None:
     async with open_agent_page(demo_command("coding", 0), tmp_path, size=(120, 40)) as page:
-        await page.until(lambda: "Write a prompt" in page.text and "demo" in page.text)
+        await page.until(lambda: "Write a prompt" in page.text and "● demo" in page.text)
         session = page.pilot.app.screen
         await page.pilot.press("alt+i")
         await page.until(lambda: "response to session/new" in page.text)
