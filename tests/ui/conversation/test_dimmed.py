@@ -18,6 +18,6 @@ async def test_behind_a_dialog_the_conversation_stays_in_view_still_and_without_
         page.session.apply(agent("\n\nSaid behind it."))
         await page.press("x", "y")
         assert "Said behind it." not in page.text
-        await page.press("escape")
+        await page.press("escape", "escape")  # the first clears what was typed into the search
         await page.until(lambda: "Said behind it." in page.text)
         assert page.draft == ""
