@@ -139,7 +139,7 @@ class Routes(Generic[T]):
         """Apply an update from the agent, except to terminals that run here, and words that aren't the user's."""
         match update:
             case updates.MessageChunk("user", Text(text)) if self.quirks.leaves_out(text):
-                update = updates.PlanReplaced((), "")  # it only ends the message before, which would go on otherwise
+                update = updates.BREAK
         if isinstance(update, OfTerminal):
             state = session.conversation.terminals.get(update.terminal_id)
             if state is not None and state.is_ours:

@@ -152,6 +152,10 @@ class PlanReplaced:
     meta: Meta | None = None
 
 
+BREAK: Final = PlanReplaced((), "")
+"""Clears no plan, as none has this ID: it only ends the message that chunks without an ID join."""
+
+
 @dataclass(frozen=True, slots=True)
 class CommandsReplaced:
     commands: tuple[facts.OfferedCommand, ...]
