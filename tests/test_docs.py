@@ -18,7 +18,6 @@ from acp_tui.cli.plain import COMMANDS as LINE_COMMANDS
 from acp_tui.client.settings.reader import interpret
 from acp_tui.client.settings.wording import documented, value_in_force
 from acp_tui.docs import topics
-from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP
 from acp_tui.ui.commands.table import COMMANDS
 
 ROOT: Final = Path(__file__).parents[1]
@@ -181,17 +180,6 @@ def test_every_line_of_the_example_settings_is_valid_and_changes_a_default() -> 
     assert (read.problems, read.warnings) == ((), ())
     assert len(written) > 30
     assert written & unchanged == set()
-
-
-@pytest.mark.parametrize(("heading", "places"), [("the settings", ("settings", "setting")), ("a replay", ("replay",))])
-def test_the_page_on_keys_has_the_first_key_of_every_command_there(heading: str, places: tuple[str, ...]) -> None:
-    section = (ROOT / "acp_tui/docs/keys.md").read_text().partition(f"## In {heading}\n")[2].partition("\n## ")[0]
-    told = {
-        key for cell in re.findall(r"^\| ([^|]+) \|", section, re.MULTILINE) for key in re.findall(r"[^\s`,()]+", cell)
-    }
-    its = [command.id for command in COMMANDS if command.where in places and DEFAULT_KEYMAP.keys[command.id]]
-    assert len(its) > 4
-    assert [id_ for id_ in its if DEFAULT_KEYMAP.shown(id_) not in told] == []
 
 
 def test_the_page_on_keys_has_every_slash_command() -> None:
