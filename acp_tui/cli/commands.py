@@ -249,7 +249,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
     ),
     CliCommand(
         "sessions",
-        "list recorded sessions, or export one",
+        "list recorded sessions",
         acp_tui.cli.sessions.run,
         Value("WORDS"),
         options=(
