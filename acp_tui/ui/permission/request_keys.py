@@ -49,7 +49,8 @@ class AnswerableRequest(RequestBody, can_focus=True):
     guard: QuestionGuard
     RAW_HINT = "press {raw} to see what else is reported: _meta"
     BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings_of("answer", "answer_by_kind", "confirm", "raw", "reject_and_say_why", "field_before", "next_field"),
+        *bindings_of("answer", "answer_by_kind", "confirm", "raw", "reject_and_say_why", at="card"),
+        *bindings_of("field_before", "next_field", at="card"),
         *bindings_of(*STEPS, *PAGES, "read_on", "previous_file", "next_file"),
     ]
 

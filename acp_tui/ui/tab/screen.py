@@ -45,7 +45,7 @@ class SessionScreen(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings(),
         # Use bindings, not key methods: after a key method, the key would still move the focus away from the prompt.
-        *bindings_of("focus_prompt", "focus_next"),
+        *bindings_of("focus_prompt", "focus_next", at="session"),
     ]
 
     def __init__(self, tab: Tab) -> None:
