@@ -287,6 +287,8 @@ class PromptController:
         while wanted is not None:
             blocks, notes = await self._attached(wanted, session.cwd)
             await self._tab.opener.stock_taken()
+            if self._tab.moments is not None:
+                await self._tab.moments.remember()
             if not session.conversation.is_idle:
                 # Another prompt was sent while the files were read.
                 session.queue.add(wanted.text, wanted.images)
