@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -350,8 +350,8 @@ class Tab:
         if self._tabs_know != told:
             self.app.tabs.tell()
 
-    async def may_close(self) -> bool:
-        """Ask whether to close the tab if the agent is working, and what to do with its worktree."""
+    async def may_close(self, others: Sequence[Tab] = (), *, is_chosen: bool | None = None) -> bool:
+        """Ask whether to close the tab if the agent is working, and what to do with its worktree (`may_leave`)."""
         if self.link.is_hosted and self.session is not None and self.session.is_read_only:
             return True
         if self.link.is_hosted:
@@ -362,7 +362,7 @@ class Tab:
         if not is_idle and not await self.agent.confirm("The agent is working. Close the tab anyway?"):
             return False
         # Return at once if there is nothing to ask: the next keys are for another tab.
-        return not self._is_in_worktree or await self.actions.worktrees.may_leave()
+        return not self._is_in_worktree or await self.actions.worktrees.may_leave(others, is_chosen=is_chosen)
 
     async def leave(self) -> None:
         """Close the session, and the agent if no other tab uses it."""
