@@ -101,6 +101,8 @@ class AcpTuiApp(BaseApp):
         self._settings_file = settings_file
         self._live_settings: LiveSettings | None = None
         self._changes: dict[Path, FolderChanges] = {}
+        self.leaving_folders: set[Path] = set()
+        """The worktrees that are about to be deleted."""
         """For the folders of the tabs."""
         self._memory: PromptMemory | None = None
         self._hub = hub
@@ -403,11 +405,12 @@ class AcpTuiApp(BaseApp):
 
         `others` in the same worktree close with it. `is_chosen` is whether that was chosen in a comparison.
         """
+        for one in others:
+            if not await one.may_close():
+                return
         if not await tab.may_close(others, is_chosen=is_chosen):
             return
         for one in (*others, tab):
-            if one is not tab and not await one.may_close():
-                return
             if len(self.tabs) > 1:
                 await self.take_away(one)
                 await one.leave()

@@ -220,9 +220,9 @@ class PromptController:
     def why_not(self) -> str:
         """Why no prompt can be sent in the session that is shown, and what to do; "" if one can, or there is none."""
         match self._tab.stage:
-            case Recorded():
+            case Recorded(session=session):
                 if not self._tab.link.can_start:
-                    return "This session is read-only"
+                    return ": ".join(filter(None, ("This session is read-only", session.why_read_only)))
                 return self._tab.hint("{restart} continues this session with its agent")
             case Failed():
                 return self._tab.hint("There is no session; {restart} tries again")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Coroutine, Sequence
 from enum import Enum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from anyio import to_thread
 
@@ -34,7 +34,7 @@ class WorktreesController:
 
     def __init__(self, tab: Tab) -> None:
         self._tab = tab
-        self._removed_later: Callable[[], Awaitable[None]] | None = None
+        self._removed_later: partial[Coroutine[Any, Any, None]] | None = None
         self.left_for: Path | None = None
         """The folder that the worktree came from, once the user has chosen to delete the worktree."""
 
@@ -74,8 +74,8 @@ class WorktreesController:
         """Ask what to do with the tab's worktree, and copy its changes back. Returns False if the tab should stay.
 
         `others` are about to close, too. `is_chosen` is whether the worktree was chosen in a comparison; None without
-        one. Returns True at once if the tab isn't in a worktree, or another tab works there too. The worktree itself stays
-        until `remove` is called, because the agent still works in it.
+        one. Returns True at once if the tab isn't in a worktree, or another tab works there too. The worktree itself
+        stays until `remove` is called, because the agent still works in it.
         """
         worktree = await to_thread.run_sync(worktrees.known_worktree, self._tab.cwd)
         if worktree is None:
@@ -119,6 +119,7 @@ class WorktreesController:
         if fate is not WorktreeChoice.KEEP:
             self._removed_later = partial(worktrees.remove_worktree, worktree, keeps_branch=keeps_branch)
             self.left_for = Path(worktree.origin)
+            self._tab.app.leaving_folders.add(Path(worktree.root))
         return True
 
     async def remove(self) -> None:
@@ -129,6 +130,7 @@ class WorktreesController:
                 await remove()
             except worktrees.WorktreeFailed as error:
                 self._tab.say_error(error)
+            self._tab.app.leaving_folders -= {Path(remove.args[0].root)}
 
 
 def _rows(worktree: worktrees.Worktree, changes: Sequence[worktrees.ChangedFile]) -> list[PickerRow[WorktreeChoice]]:
