@@ -507,6 +507,6 @@ def _last_line_of(entry: Entry) -> str:
         case Message(role="agent"):
             return last_line_of(entry, MAX_LINE, PLAIN)
         case Failure(message):
-            return make_visible_line(message)
+            return make_visible_line("; ".join(message.splitlines()))
         case _:
             return ""

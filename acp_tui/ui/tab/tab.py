@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 from rich.cells import cell_len
 from textual.content import Content
 
-from acp_tui.client.errors import AgentRefused, ClientError
+from acp_tui.client.errors import AgentRefused, ClientError, Unsupported
 from acp_tui.client.settings.settings import Settings
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.ui.commands.keys import keys_in_force
@@ -270,9 +270,14 @@ class Tab:
 
     async def show_failure(self, error: ClientError) -> None:
         """Show the error in place of the conversation."""
-        what_now = self.hint("no session; {restart} tries again; {quit} quits")
+        what_now = self.hint(f"no session{self.try_again(error)}; {{quit}} quits")
         async with self._showing:
             await self.screen.show_stage(self._panels.failed(error, what_now))
+
+    @staticmethod
+    def try_again(error: ClientError) -> str:
+        """The key that tries again to get a session, for a hint; "" if that can only fail again."""
+        return "" if isinstance(error, Unsupported) else "; {restart} tries again"
 
     def show_phase(self, phase: str) -> None:
         """Show how far the agent's start is."""
