@@ -132,13 +132,15 @@ class Resumed:
     index: SessionIndex
     command: AgentCommand | None
     """None to only read the session again, without running anything."""
+    why: str = ""
+    """Why it can only be read."""
 
     @property
     def opening(self) -> Reopening:
         """What opens it on the screen."""
         from acp_tui.ui.tab.reopening import Reopening
 
-        return Reopening(self.past, self.index, self.command.options if self.command is not None else ())
+        return Reopening(self.past, self.index, self.command.options if self.command is not None else (), self.why)
 
 
 def recordings_index() -> SessionIndex:
@@ -159,10 +161,10 @@ def find_resumed(
     with ExitOnError():
         past = _named(index, wanted, cwd, args) if wanted else _last(index, cwd, args)
         (past,) = SessionMarks().marked([past])
-        command = _command_of(past, args)
+        command, why = _command_of(past, args)
         if command is not None:
             command = replace(sandboxed_as_before(command, past, sandbox), options=tuple(options))
-    return Resumed(past, index, command)
+    return Resumed(past, index, command, why)
 
 
 def continued(command: AgentCommand, wanted: str, cwd: Path, sandbox: str) -> tuple[AgentCommand, PastSession]:
@@ -256,19 +258,16 @@ def _which_there_are(index: SessionIndex) -> str:
     return "\n  ".join(("the most recent ones:", *lines, "to list them all: acp-tui sessions --all"))
 
 
-def _command_of(past: PastSession, args: AgentCommand | None) -> AgentCommand | None:
-    """Return what to run; None if the session can only be read. Raises ClientError."""
+def _command_of(past: PastSession, args: AgentCommand | None) -> tuple[AgentCommand | None, str]:
+    """Return what to run, or None and why the session can only be read. Raises ClientError."""
     why = "" if past.is_listed else past.why_not_again
-    if why:
-        say(f"{past.title or past.session_id}: {why}; showing its recording")
-        return None
-    if args is not None:
-        return args
-    try:
-        return recorded_agent(past.agent, past.command, past.cwd)
-    except AgentNotFound as error:
-        say(f"{error}; showing its recording")
-        return None
+    if not why:
+        try:
+            return args or recorded_agent(past.agent, past.command, past.cwd), ""
+        except AgentNotFound as error:
+            why = str(error)
+    say(f"{past.title or past.session_id}: {why}; showing its recording")
+    return None, why
 
 
 # Ending
@@ -312,8 +311,8 @@ def _how(left: LeftSession, short: str, *, is_recorded: bool) -> str:
     if left.host:
         return ""
     if is_recorded:
-        note = "" if left.can_reopen else "    (read-only: the agent can't reopen it)"
+        note = f"    (read-only: {left.why_not})" if left.why_not else ""
         return f"acp-tui --resume {shlex.quote(short)}{note}"
-    if left.can_reopen and left.agent_is_listed:
+    if not left.why_not and left.agent_is_listed:
         return f"acp-tui {left.agent} --resume {shlex.quote(left.session_id)}"
     return ""

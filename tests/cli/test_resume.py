@@ -280,14 +280,14 @@ async def test_a_session_is_exported_and_nothing_overwritten(
 
 async def test_the_end_says_how_each_session_is_resumed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     session_id = await record(tmp_path, "Zebras?")
-    unrecorded = LeftSession("x" * 20, "Lions\x1b[2J", "gemini", agent_is_listed=True, can_reopen=True)
-    left = LeftSession(session_id, "<markup>", "somebody", agent_is_listed=False, can_reopen=False)
+    unrecorded = LeftSession("x" * 20, "Lions\x1b[2J", "gemini", agent_is_listed=True)
+    left = LeftSession(session_id, "<markup>", "somebody", agent_is_listed=False, why_not="its folder is gone")
     say_how_to_resume(left, unrecorded, replace(unrecorded, agent_is_listed=False))
     said = capsys.readouterr().err
     short = session_id[:8]
     assert said.splitlines()[:2] == [
         "Zebras?",
-        f"  acp-tui --resume {short}    (read-only: the agent can't reopen it)",
+        f"  acp-tui --resume {short}    (read-only: its folder is gone)",
     ]
     assert said.splitlines()[3:] == [f"  acp-tui gemini --resume {'x' * 20}"]
     assert "\x1b" not in said

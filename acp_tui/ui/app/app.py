@@ -101,6 +101,8 @@ class AcpTuiApp(BaseApp):
         self._settings_file = settings_file
         self._live_settings: LiveSettings | None = None
         self._changes: dict[Path, FolderChanges] = {}
+        self.leaving_folders: set[Path] = set()
+        """The worktrees that are about to be deleted."""
         """For the folders of the tabs."""
         self._memory: PromptMemory | None = None
         self._hub = hub
@@ -398,15 +400,22 @@ class AcpTuiApp(BaseApp):
         if self.tabs.front is not None:
             await self.close_tab(self.tabs.front)
 
-    async def close_tab(self, tab: Tab) -> None:
-        """Close a tab and its session, after confirmation. If it's the last tab, start another session in it."""
-        if not await tab.may_close():
+    async def close_tab(self, tab: Tab, others: Sequence[Tab] = (), *, is_chosen: bool | None = None) -> None:
+        """Close a tab and its session, after confirmation. If it's the last tab, start another session in it.
+
+        `others` in the same worktree close with it. `is_chosen` is whether that was chosen in a comparison.
+        """
+        for one in others:
+            if not await one.may_close():
+                return
+        if not await tab.may_close(others, is_chosen=is_chosen):
             return
-        if len(self.tabs) > 1:
-            await self.take_away(tab)
-            await tab.leave()
-        else:
-            await tab.begin_anew()
+        for one in (*others, tab):
+            if len(self.tabs) > 1:
+                await self.take_away(one)
+                await one.leave()
+            else:
+                await one.begin_anew()
 
     def take_away_later(self, tab: Tab) -> None:
         """Remove this tab from outside of it: what works for the tab ends with it."""

@@ -203,11 +203,7 @@ class PromptController:
         match stage:
             case Starting(phase=phase, is_open=is_open):
                 return STILL_OPENING if is_open else f"There is no session yet: {phase}."
-            case Failed():
-                is_there = self._tab.link.agent is not None
-                ways = "{restart} tries again" + "; {begin_session} starts another" * is_there
-                return f"There is no session. {self._tab.hint(ways)}."
-            case Recorded():
+            case Failed() | Recorded():
                 return f"{self.why_not}."
             case Live(session=session):
                 if session.is_read_only:
@@ -220,12 +216,12 @@ class PromptController:
     def why_not(self) -> str:
         """Why no prompt can be sent in the session that is shown, and what to do; "" if one can, or there is none."""
         match self._tab.stage:
-            case Recorded():
+            case Recorded(session=session):
                 if not self._tab.link.can_start:
-                    return "This session is read-only"
+                    return ": ".join(filter(None, ("This session is read-only", session.why_read_only)))
                 return self._tab.hint("{restart} continues this session with its agent")
-            case Failed():
-                return self._tab.hint("There is no session; {restart} tries again")
+            case Failed(error=error):
+                return self._tab.hint(f"There is no session{self._tab.try_again(error)}")
             case Live(session=session) if not session.conversation.is_connected:
                 return self._tab.hint(NOT_CONNECTED[self._tab.loss])
             case _:

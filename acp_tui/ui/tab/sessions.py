@@ -5,6 +5,7 @@ Also what an empty session shows about earlier ones and its folder.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -252,7 +253,10 @@ class HistoryController:
         if agent is not None and not (agent.capabilities.load_session or agent.capabilities.resume_session):
             return f"{agent.title} can't load or resume sessions"
         # An agent can open what it lists, wherever the folder is: the agent may run elsewhere.
-        return "" if session.is_listed else session.why_not_again
+        if session.is_listed:
+            return ""
+        goes = any(session.cwd.is_relative_to(folder) for folder in self._tab.app.leaving_folders)
+        return replace(session, has_folder=session.has_folder and not goes).why_not_again
 
     def _running_link(self, session: PastSession) -> AgentLink | None:
         """The running agent that the session was recorded with, preferably in this tab.
@@ -350,14 +354,16 @@ class HistoryController:
         if tab is not None:  # since it was listed
             await self._tab.app.tabs.go_to(tab)
             return
+        has_folder = await to_thread.run_sync(os.path.isdir, session.cwd)  # since it was listed
+        why = self._why_not(replace(session, has_folder=has_folder))
         try:
-            link = None if self._why_not(session) else await self._link_for(session)
+            link = None if why else await self._link_for(session)
         except ClientError as error:
             self._tab.say_error(error)
             link = None
         if link is None and session.recorded is None:
             return
-        opening, here = Reopening(session, self._index), self._tab.session
+        opening, here = Reopening(session, self._index, why_not=why), self._tab.session
         is_here = link is self._tab.link and not session.branch  # another worktree has a tab of its own
         if is_here and here is not None and here.conversation.is_blank:
             await self._tab.show(await opening(self._tab.sessions))
@@ -501,6 +507,6 @@ def _last_line_of(entry: Entry) -> str:
         case Message(role="agent"):
             return last_line_of(entry, MAX_LINE, PLAIN)
         case Failure(message):
-            return make_visible_line(message)
+            return make_visible_line("; ".join(message.splitlines()))
         case _:
             return ""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 from rich.cells import cell_len
 from textual.content import Content
 
-from acp_tui.client.errors import AgentRefused, ClientError
+from acp_tui.client.errors import AgentRefused, ClientError, Unsupported
 from acp_tui.client.settings.settings import Settings
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.ui.commands.keys import keys_in_force
@@ -270,9 +270,14 @@ class Tab:
 
     async def show_failure(self, error: ClientError) -> None:
         """Show the error in place of the conversation."""
-        what_now = self.hint("no session; {restart} tries again; {quit} quits")
+        what_now = self.hint(f"no session{self.try_again(error)}; {{quit}} quits")
         async with self._showing:
             await self.screen.show_stage(self._panels.failed(error, what_now))
+
+    @staticmethod
+    def try_again(error: ClientError) -> str:
+        """The key that tries again to get a session, for a hint; "" if that can only fail again."""
+        return "" if isinstance(error, Unsupported) else "; {restart} tries again"
 
     def show_phase(self, phase: str) -> None:
         """Show how far the agent's start is."""
@@ -350,8 +355,8 @@ class Tab:
         if self._tabs_know != told:
             self.app.tabs.tell()
 
-    async def may_close(self) -> bool:
-        """Ask whether to close the tab if the agent is working, and what to do with its worktree."""
+    async def may_close(self, others: Sequence[Tab] = (), *, is_chosen: bool | None = None) -> bool:
+        """Ask whether to close the tab if the agent is working, and what to do with its worktree (`may_leave`)."""
         if self.link.is_hosted and self.session is not None and self.session.is_read_only:
             return True
         if self.link.is_hosted:
@@ -362,7 +367,7 @@ class Tab:
         if not is_idle and not await self.agent.confirm("The agent is working. Close the tab anyway?"):
             return False
         # Return at once if there is nothing to ask: the next keys are for another tab.
-        return not self._is_in_worktree or await self.actions.worktrees.may_leave()
+        return not self._is_in_worktree or await self.actions.worktrees.may_leave(others, is_chosen=is_chosen)
 
     async def leave(self) -> None:
         """Close the session, and the agent if no other tab uses it."""
