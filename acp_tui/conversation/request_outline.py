@@ -240,7 +240,7 @@ class RequestOutline:
     def _terminal(self, state: TerminalState | None, command: _ShellCommand | None) -> Iterator[RequestPart]:
         """The command running in a terminal, unless it's the one above. Its output is in the conversation."""
         if state is None:
-            yield Remark("[a terminal acp-tui doesn't know]")
+            yield Remark("[the agent shows a terminal that it hasn't opened]")
         elif state.command is not None:
             if command is None or state.command != command.line or state.cwd not in (None, command.cwd):
                 yield Remark("terminal")

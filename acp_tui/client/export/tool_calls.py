@@ -35,7 +35,7 @@ class ShownTerminals:
         command = line if state is None or line is not None else state.command
         prompt = [] if command is None else [f"$ {command}"]
         if state is None or terminal_id in self._shown:
-            where = "in a terminal acp-tui doesn't know" if state is None else "in a terminal shown above"
+            where = "in a terminal that the agent hasn't opened" if state is None else "in a terminal shown above"
             yield from (fence(text, "console") for text in prompt)
             yield where
             return

@@ -339,7 +339,7 @@ def terminal_runs(
     """The last `limit` lines of the terminal (all if None), and the state of its command."""
     palette = context.palette
     if state is None:
-        return [wrap([("a terminal acp-tui doesn't know", palette.muted)], width)]
+        return [wrap([("the agent shows a terminal that it hasn't opened", palette.muted)], width)]
     screen = context.screens.screen(state)
     if screen is None:
         return [wrap([("…", palette.muted)], width)]

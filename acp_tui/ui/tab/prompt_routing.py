@@ -320,7 +320,10 @@ class PromptController:
             self._tab.say(self._tab.hint(NOT_STOPPED), severity="warning")
 
     def escape(self) -> bool:
-        """Cancel the turn. Returns True to go back to an earlier prompt: twice in an empty prompt, without a turn."""
+        """Cancel the turn, or what the agent asks. Returns True to go back to an earlier prompt.
+
+        That is twice in an empty prompt, without a turn.
+        """
         session = self._tab.session
         if session is None:
             if self._tab.screen.offers_to_stop:
@@ -328,6 +331,8 @@ class PromptController:
             return False
         if not session.conversation.is_idle:
             self.cancel(session)
+        elif session.conversation.is_asking or self._tab.questions.card is not None:
+            self._tab.actions.stop_asking()
         elif not self._prompt.draft:
             now = self._tab.clock()
             is_again = now - self._escaped_at <= ESCAPE_AGAIN_S

@@ -149,7 +149,7 @@ def test_an_unknown_terminal_is_named() -> None:
     unknown = (TerminalContent(TerminalId("theirs")), TerminalContent(TerminalId("?")))
     assert draw(content=unknown) == [
         "[a terminal whose command isn't reported]",
-        "[a terminal acp-tui doesn't know]",
+        "[the agent shows a terminal that it hasn't opened]",
     ]
 
 
