@@ -242,7 +242,7 @@ def question_text(asked: request_outline.ShownRequest, told: ToldDiff = told_dif
     outline = request_outline.RequestOutline(
         asked, call_warnings(asked.call), request_outline.Bounds(NO_LIMIT, MAX_CHARACTERS, len, cut_text)
     )
-    lines = []
+    lines: list[str] = []
     for part in outline.parts():
         lines += _part_lines(part, told)
         if isinstance(part, TextDiff):

@@ -478,7 +478,7 @@ class Chat:
             self.say("the agent hasn't stopped yet; to end and restart it: /restart")
 
     def interrupt(self, had_draft: bool) -> None:
-        """Handle Ctrl+C: leave a question of ours, drop the typed text, or cancel the turn. The second one ends it all."""
+        """Handle Ctrl+C: leave our own question, drop the text, or cancel the turn. The second one quits."""
         had_draft = had_draft or self._draft.is_open
         self._draft.drop()
         is_stopping = self.session is None or self.session.conversation.is_cancelling
