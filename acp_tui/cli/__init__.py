@@ -17,6 +17,7 @@ from acp_tui.client.errors import (
     AgentRefused,
     AuthenticationRequired,
     ClientError,
+    Unsupported,
 )
 
 
@@ -42,6 +43,7 @@ PRECEDENCE: Final = (
     ExitCode.AGENT_LOST,
     ExitCode.LOGIN_NEEDED,
     ExitCode.CANCELLED,
+    ExitCode.USAGE,
     ExitCode.ERROR,
     ExitCode.REFUSED,
     ExitCode.LIMIT_REACHED,
@@ -76,6 +78,8 @@ def code_of(error: ClientError | None) -> ExitCode:
             return ExitCode.LOGIN_NEEDED
         case AgentLost():
             return ExitCode.AGENT_LOST
+        case Unsupported():
+            return ExitCode.USAGE
         case AgentRefused(said=said) if said is not None and said.can_be_retried:
             return ExitCode.LIMIT_REACHED
         case _:

@@ -104,11 +104,13 @@ class _Turn:
                 if self._scope.cancelled_caught:
                     self._codes.add(ExitCode.CANCELLED)
                 tasks.cancel_scope.cancel()
-        if self._has_lost_stdout:
-            self._codes -= {ExitCode.CANCELLED}  # nobody canceled: the reader has all it wants, or it's an error
-        code = weightiest(self._codes)
-        self._output.finish(self._session, code)
-        return code
+        self._output.finish(self._session, self._code)
+        return self._code
+
+    @property
+    def _code(self) -> ExitCode:
+        """The outcome. If stdout was lost, that is why the turn was canceled."""
+        return ExitCode.ERROR if self._has_lost_stdout else weightiest(self._codes)
 
     async def _watch_signals(self, signals: AsyncIterator[signal.Signals]) -> None:
         async for _ in signals:
@@ -117,9 +119,7 @@ class _Turn:
 
     def _stop_without_stdout(self, error: OSError) -> None:
         self._has_lost_stdout = True
-        if not isinstance(error, BrokenPipeError):
-            self._codes.add(ExitCode.ERROR)
-            self._output.fail(ClientError(f"can't write to stdout: {error.strerror}"))
+        self._output.fail(ClientError(f"can't write to stdout: {error.strerror}"))
         self._stop()
 
     def _stop(self) -> None:

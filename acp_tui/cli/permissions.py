@@ -34,6 +34,8 @@ ToldDiff: TypeAlias = Callable[[str, str | None, str, Sequence[HunkStart]], str]
 MAX_CHARACTERS: Final = 20_000
 """The most characters of a call's raw input. More would push everything else out of the terminal's scrollback."""
 NO_LIMIT: Final = 1 << 30
+SIGNS: Final = frozenset(" +-")
+"""What begins the lines of a diff."""
 
 
 class OneByOne(Generic[T]):
@@ -93,14 +95,14 @@ async def ask_permission(
     *,
     head: str = "",
     on_shown: Callable[[ToolCall], None] = lambda _: None,
-    reject: Callable[[PermissionOption], Awaitable[None]] | None = None,
+    reject: Callable[[PermissionOption], Awaitable[bool]] | None = None,
     has_hints: bool = True,
     told: ToldDiff = told_diff,
 ) -> None:
     """Ask until there's an answer to the current question, and give it to the agent.
 
     `head` goes above the question. `on_shown` gets the shown call. `reject` rejects with a reason, if the user can
-    give one. `has_hints` says what to type. `told` tells diffs.
+    give one, or returns False. `has_hints` says what to type. `told` tells diffs.
     """
 
     conversation, cwd = session.conversation, str(session.cwd)
@@ -129,8 +131,9 @@ async def ask_permission(
             session.cancel()
             return
         if line == "w" and rejection is not None and reject is not None:
-            await reject(rejection)
-            return
+            if await reject(rejection):
+                return
+            continue
         index, now = answer_of(request.answers, line), await question()
         if now != text:
             text = now
@@ -239,7 +242,12 @@ def question_text(asked: request_outline.ShownRequest, told: ToldDiff = told_dif
     outline = request_outline.RequestOutline(
         asked, call_warnings(asked.call), request_outline.Bounds(NO_LIMIT, MAX_CHARACTERS, len, cut_text)
     )
-    lines = [line for part in outline.parts() for line in _part_lines(part, told)]
+    lines: list[str] = []
+    for part in outline.parts():
+        lines += _part_lines(part, told)
+        if isinstance(part, TextDiff):
+            changed = told_diff(part.path, part.old_text, part.new_text, part.parts).split("\n")
+            outline.note_lines(line[1:] for line in changed[2:] if line[:1] in SIGNS)
     if outline.says_more:
         lines.append("  what else is reported isn't shown here: _meta")
     return "\n".join([*lines, "", *_options(asked.request)])

@@ -303,9 +303,9 @@ def test_a_command_that_cannot_run_is_126(tmp_path: Path, capfd: pytest.CaptureF
 
 
 def test_the_order_in_which_statuses_count():
-    order = [7, 6, 130, 3, 5, 0]
+    order = [7, 6, 130, 2, 3, 5, 0]
     assert sorted(map(ExitCode, reversed(order)), key=PRECEDENCE.index) == order
-    assert sorted(PRECEDENCE) == sorted(set(ExitCode) - {ExitCode.USAGE})
+    assert sorted(PRECEDENCE) == sorted(ExitCode)
     assert weightiest(set()) is ExitCode.DONE
 
 

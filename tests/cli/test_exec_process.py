@@ -185,8 +185,9 @@ def test_a_reader_that_leaves_cancels_the_turn(output_format: str):
         process.stdout.close()
         process.stdout = None
         status, _, err = ended(process)
-    assert status == 0
+    assert status == 1, "its output was cut off"
     assert "canceling" in err
+    assert "acp-tui: can't write to stdout: Broken pipe" in err
     assert "BrokenPipe" not in err
 
 

@@ -33,6 +33,14 @@ def test_our_own_word_on_it_comes_first() -> None:
     ]
 
 
+def test_the_content_of_a_new_file_is_shown_once() -> None:
+    diff = TextDiff("/p/a.py", "one = 1\ntwo = 2\n")
+    text = shown(content=(diff,), raw_input={"file_path": "/p/a.py", "content": diff.new_text})
+    assert text.count("two = 2") == 1
+    text = shown(content=(diff,), raw_input={"file_path": "/p/a.py", "content": f"{diff.new_text}three = 3\n"})
+    assert "three = 3" in text, "no diff shows that line"
+
+
 def test_options_are_numbered_below_a_blank_line() -> None:
     assert shown().endswith("\n\n  1 y  Allow once   “Allow”\n  2 n  Reject once  “No”")
 

@@ -157,7 +157,7 @@ ask("allow_once", "reject_once"); outcome(); end(prompt); read()
 
 
 def test_nothing_is_sent_in_a_mode_that_the_agent_lacks(tmp_path: Path, home: Path, capfd: pytest.CaptureFixture[str]):
-    assert exec_it("--mode", "yolo", cwd=tmp_path, script=IN_MODE) == 1
+    assert exec_it("--mode", "yolo", cwd=tmp_path, script=IN_MODE) == 2
     out, err = capfd.readouterr()
     assert out == ""
     assert "mode can't be 'yolo'\n  it is one of ask, do" in err

@@ -186,7 +186,7 @@ def _may_leave(chat: Chat) -> bool:
 
 
 async def _rename(chat: Chat, name: str) -> None:
-    name = name or await chat.console.ask("Its new name: ", is_guarded=False) or ""
+    name = name or await chat.console.ask("Its new name: ", is_guarded=False, can_be_left=True) or ""
     if name:
         name = await rename(_session(chat), chat.agent.command.name, name)
         chat.say(f"renamed to {name}")
@@ -358,7 +358,9 @@ async def _hand_over(chat: Chat, argument: str) -> None:
             return
         await chat.hand_over(command)
         chat.console.say(make_visible(told))
-        wanted = await chat.console.ask("What is it to do now? (Enter: it gets nothing) ", is_guarded=False)
+        wanted = await chat.console.ask(
+            "What is it to do now? (Enter: it gets nothing) ", is_guarded=False, can_be_left=True
+        )
         if wanted:
             chat.take(without_mentions(told) + wanted)
 

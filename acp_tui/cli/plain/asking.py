@@ -54,12 +54,12 @@ WITHDRAWN: Final = "(no longer needed)"
 
 
 async def choose(console: Console, question: str, choices: Sequence[str]) -> int | None:
-    """Return the index of the choice whose number the user types; None for an empty line or at the end of input."""
+    """Return the index of the choice whose number the user types; None for an empty line, Ctrl+C, or the input's end."""
     rows = [f"  {number}  {make_visible_line(choice)}" for number, choice in enumerate(choices, 1)]
     console.say("\n".join([question, *rows]))
     is_guarded = True
     while True:
-        line = await console.ask(f"1-{len(choices)}, or Enter for none: ", is_guarded=is_guarded)
+        line = await console.ask(f"1-{len(choices)}, or Enter for none: ", is_guarded=is_guarded, can_be_left=True)
         if not line:
             return None
         number = number_in(line, len(choices))
@@ -76,8 +76,8 @@ def number_in(line: str, most: int) -> int | None:
 
 
 async def confirm(console: Console, question: str) -> bool:
-    """Whether the user says yes. An empty line means no."""
-    return (await console.ask(f"{question} [y/N] ") or "").lower() in ("y", "yes")
+    """Whether the user says yes. An empty line or Ctrl+C means no."""
+    return (await console.ask(f"{question} [y/N] ", can_be_left=True) or "").lower() in ("y", "yes")
 
 
 class Permissions:
@@ -117,13 +117,18 @@ class Permissions:
             told=spoken_diff,
         )
 
-    async def _reject(self, request: PermissionRequest, rejection: PermissionOption) -> None:
+    async def _reject(self, request: PermissionRequest, rejection: PermissionOption) -> bool:
+        """Whether the user gave a reason, or none with Enter. With Ctrl+C, they go back to the question."""
         title = self._session.conversation.tool_call(request.tool_call_id).call.shown_title
-        with anyio.CancelScope(shield=True):  # the answer withdraws the question, not the reason
-            self._session.answer_permission(request.key, rejection.option_id)
-            reason = await self._console.ask("Rejected. Why? (Enter: no reason) ", is_guarded=False)
-            if reason:
-                self._queue_first(reason_prompt(title, reason))
+        reason = await self._console.ask(
+            "Reject: why? (Enter: no reason; Ctrl+C: back) ", is_guarded=False, can_be_left=True
+        )
+        if reason is None:
+            return False
+        if reason:
+            self._queue_first(reason_prompt(title, reason))
+        self._session.answer_permission(request.key, rejection.option_id)
+        return True
 
 
 class Questions:

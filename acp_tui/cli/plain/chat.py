@@ -479,10 +479,12 @@ class Chat:
             self.say("the agent hasn't stopped yet; to end and restart it: /restart")
 
     def interrupt(self, had_draft: bool) -> None:
-        """Handle Ctrl+C: drop the typed text, or else cancel the turn. The second one ends the program."""
+        """Handle Ctrl+C: leave our own question, drop the text, or cancel the turn. The second one quits."""
         had_draft = had_draft or self._draft.is_open
         self._draft.drop()
         is_stopping = self.session is None or self.session.conversation.is_cancelling
+        if not is_stopping and self.console.leave_question():
+            return
         if had_draft and not is_stopping:
             self._tasks.start_soon(self._show_prompt)
         elif is_stopping or self._was_interrupted:

@@ -19,6 +19,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, Final, Protocol, TypeAlias
 
 import anyio
@@ -76,7 +77,9 @@ PROMPT_ENDS: Final = "\x01\x1b]133;B\x07\x02"
 class _TerminalRequest:
     """Something the event loop wants from the terminal and waits for."""
 
-    def __init__(self, do: Callable[[], Any]) -> None:
+    def __init__(self, do: Callable[[], Any], *, can_be_left: bool = False) -> None:
+        self.can_be_left = can_be_left
+        """Whether Ctrl+C ends it, without a result."""
         self.do = do
         """Runs in the main thread. Raises ReadInterrupted if it's unwanted by now, or something else comes first."""
         self.done = anyio.Event()
@@ -135,23 +138,33 @@ class Console:
             self.prompt = prompt
             self._wake()
 
-    async def ask(self, prompt: str, *, is_guarded: bool = True) -> str | None:
+    async def ask(self, prompt: str, *, is_guarded: bool = True, can_be_left: bool = False) -> str | None:
         """Return the line the user types after `prompt`, stripped; None at the end of input.
 
-        With `is_guarded`, ignores what was typed before the question could be read. Nothing else is printed while it
-        waits. The wait can be canceled.
+        With `is_guarded`, ignores what was typed before the question could be read. With `can_be_left`, None after
+        Ctrl+C, too. Nothing else is printed while it waits. The wait can be canceled.
         """
-        line: str | None = await self._run(lambda: self._read_answer(prompt, is_guarded=is_guarded))
+        read = partial(self._read_answer, prompt, is_guarded=is_guarded)
+        line: str | None = await self._run(_TerminalRequest(read, can_be_left=can_be_left))
         return line
+
+    def leave_question(self) -> bool:
+        """Whether a question was asked that Ctrl+C leaves. It has no answer now."""
+        errand = self._errand
+        if errand is None or not errand.can_be_left:
+            return False
+        self._errand = None
+        errand.done.set()
+        return True
 
     async def lend(self, run: Callable[[], int]) -> int:
         """Let this use the terminal, and return its exit status."""
-        status: int = await self._run(run)
+        status: int = await self._run(_TerminalRequest(run))
         return status
 
-    async def _run(self, do: Callable[[], Any]) -> Any:
+    async def _run(self, errand: _TerminalRequest) -> Any:
         async with self._asking:
-            errand = self._errand = _TerminalRequest(do)
+            self._errand = errand
             self._wake()
             try:
                 await errand.done.wait()

@@ -127,13 +127,14 @@ class ConversationPrinter:
         """The message that may continue."""
         self._calls: dict[entries.EntryId, str] = {}
         """The last printed status of each call."""
-        self._begun: tuple[entries.EntryId | None, int] = (None, 0)
-        """The last call whose start was printed, and how much had been by then."""
+        self._begun: tuple[entries.EntryId | None, int, str] = (None, 0, "")
+        """The last call whose start was printed, how much had been by then, and as what."""
         self._asked: dict[tool_calls.ToolCallId, tuple[tool_calls.ToolCallContent, ...]] = {}
         """The content shown to the user with a call's permission request."""
         self._others: set[entries.EntryId] = set()
         self._subagents: dict[SessionId, str] = {}
         self._plans: dict[str, Plan] = {}
+        self._has_new_plan = False
         self._options: dict[str, str] = {}
         self._notices = conversation.notice_count
         self._ended: set[tool_calls.TerminalId] = set()
@@ -160,7 +161,8 @@ class ConversationPrinter:
                 self._tell_entry(entry_id, entry)
         if Fact.OPTIONS in change.facts:
             self._tell_options()
-        if Fact.PLAN in change.facts and not self._is_brief:
+        self._has_new_plan |= Fact.PLAN in change.facts and not self._is_brief
+        if self._open is None:
             self._tell_plans()
         if Fact.NOTICES in change.facts and not self._is_brief:
             self._tell_notices()
@@ -190,11 +192,12 @@ class ConversationPrinter:
             assert isinstance(message, entries.Message)
             told = self._messages[entry_id]
             self._say_blocks(message, told, told.blocks.rest())
+        self._tell_plans()
 
     # Entries
 
     def _tell_entry(self, entry_id: entries.EntryId, entry: entries.Entry) -> None:
-        if self._open is not None and entry_id != self._open:
+        if self._open is not None and entry_id > self._open:  # a change of an earlier one breaks up no word
             self._finish_message()
         match entry:
             case entries.Message():
@@ -215,9 +218,15 @@ class ConversationPrinter:
         if entry_id not in self._messages and message.role == "user":
             for note in message.notes:
                 self._say(make_visible(note))
+        is_known = entry_id in self._messages
         told = self._messages.setdefault(entry_id, _PrintedMessage(message.role == "user" and self.is_typed_here))
+        all_news = list(_news(message, told))
+        if is_known and not all_news:
+            return
+        if self._open != entry_id:
+            self._finish_message()
         self._open = entry_id
-        for news in _news(message, told):
+        for news in all_news:
             if isinstance(news, str):
                 self._say_blocks(message, told, told.blocks.add(news))
             else:
@@ -248,14 +257,15 @@ class ConversationPrinter:
         if told is None and not call.title and call.status not in tool_calls.SETTLED:
             return  # many agents send the title a moment later
         self._calls[entry_id] = call.status
-        place = tool_call_text.about(call, self._conversation.terminals) + tool_call_text.place_of(call, self._cwd)
+        about = tool_call_text.about(call, self._conversation.terminals)
+        heading = visible_title(call) + about + tool_call_text.place_of(call, self._cwd)
         if call.status not in tool_calls.SETTLED:
-            self._outbox.put(f"{tool_call_text.TOOL}{visible_title(call)}{place}")
-            self._begun = (entry_id, self._outbox.count)
+            self._outbox.put(f"{tool_call_text.TOOL}{heading}")
+            self._begun = (entry_id, self._outbox.count, heading)
             return
         word = tool_call_text.STATUS_WORDS.get(call.status, make_visible_line(entry.status_words))
-        is_named = self._begun == (entry_id, self._outbox.count)
-        self._outbox.put(word if is_named else f"{word}: {visible_title(call)}{place if told is None else ''}")
+        is_named = self._begun == (entry_id, self._outbox.count, heading)
+        self._outbox.put(word if is_named else f"{word}: {heading}")
         if call.kind not in self._shown.fold_kinds or call.status == tool_calls.FAILED:
             seen = self._asked.get(call.tool_call_id, ())
             # A copy, because a thread reads it.
@@ -279,6 +289,10 @@ class ConversationPrinter:
     # Facts
 
     def _tell_plans(self) -> None:
+        """Print what is new in the plans, between two messages."""
+        if not self._has_new_plan:
+            return
+        self._has_new_plan = False
         for name, plan in self._conversation.plans.items():
             if self._plans.get(name) != plan:
                 self._outbox.put(_plan_words(plan, self._plans.get(name)))

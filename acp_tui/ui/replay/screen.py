@@ -228,6 +228,11 @@ class ReplayScreen(Screen[None]):
     def shown(self) -> SessionId | None:
         return self._chosen if self._chosen in self._player.conversations else self._player.front
 
+    @property
+    def _stays_with(self) -> SessionId | None:
+        """The only session whose prompts count; None if it shows the session of each prompt."""
+        return self._chosen or self.timeline.wanted
+
     def _answer_to(self, key: RequestKey) -> RecordedAnswer | None:
         return self.timeline.answers.get((self.shown, key))
 
@@ -267,7 +272,9 @@ class ReplayScreen(Screen[None]):
             for touch in step.touched:
                 if touch.conversation is self._panel.conversation:
                     self._panel.note(touch.change)
-        self._note = _note_on(step.event)
+        sessions = self._player.conversations.values()
+        is_over = bool(sessions) and all(each.is_idle for each in sessions)
+        self._note = "" if is_over and isinstance(step.event, Exited) else _note_on(step.event)
         self._tell_position()
 
     def _show_session(self, *, is_news: bool = False) -> None:
@@ -297,7 +304,7 @@ class ReplayScreen(Screen[None]):
             share=1.0 if player.is_ahead else player.moment / timeline.length if timeline.length else 0.0,
             is_playing=self.projector.plays,
             speed=self.projector.pace.speed,
-            prompts=timeline.prompts_until(player.moment),
+            prompts=timeline.prompts_until(player.moment, self._stays_with),
             note=self._note or self._place,
         )
         self._bar.show(position)
@@ -327,7 +334,7 @@ class ReplayScreen(Screen[None]):
 
     def action_to_prompt(self, direction: int) -> None:
         find = self.timeline.prompt_after if direction > 0 else self.timeline.prompt_before
-        self._go_to(find(self.projector.moment))
+        self._go_to(find(self.projector.moment, self._stays_with))
 
     def action_to_start(self) -> None:
         self._go_to(0)

@@ -117,7 +117,8 @@ class Timeline:
     """Whether to read what the end shows before the rest."""
     _ending: Ending | None = None
     _changes: list[int] = field(default_factory=list)
-    _prompts: list[int] = field(default_factory=list)
+    _prompts: dict[SessionId | None, list[int]] = field(default_factory=lambda: {None: []})
+    """Of each session; None: of all."""
     _asked: dict[Question, tuple[PermissionRequest, float]] = field(default_factory=dict)
     _elicited: dict[Question, float] = field(default_factory=dict)
     """When forms and pages were asked for."""
@@ -200,24 +201,27 @@ class Timeline:
         at = bisect_left(self._changes, moment)
         return self._changes[at - 1] if at else 0
 
-    def prompt_after(self, moment: int) -> int:
-        """The moment after the next prompt; the end if there isn't one."""
-        at = bisect_right(self._prompts, moment)
-        return self._prompts[at] if at < len(self._prompts) else self.length
+    def prompt_after(self, moment: int, session_id: SessionId | None = None) -> int:
+        """The moment after the next prompt, of all sessions or this one; the end if there isn't one."""
+        prompts = self._prompts.get(session_id, [])
+        at = bisect_right(prompts, moment)
+        return prompts[at] if at < len(prompts) else self.length
 
-    def prompt_before(self, moment: int) -> int:
-        """The moment after the previous prompt; the beginning if there isn't one."""
-        at = bisect_left(self._prompts, moment)
-        return self._prompts[at - 1] if at else 0
+    def prompt_before(self, moment: int, session_id: SessionId | None = None) -> int:
+        """The moment after the previous prompt, of all sessions or this one; the beginning if there isn't one."""
+        prompts = self._prompts.get(session_id, [])
+        at = bisect_left(prompts, moment)
+        return prompts[at - 1] if at else 0
 
-    def prompts_until(self, moment: int) -> tuple[int, int]:
+    def prompts_until(self, moment: int, session_id: SessionId | None = None) -> tuple[int, int]:
         """The number of prompts sent by then, and of all prompts."""
-        return bisect_right(self._prompts, moment), len(self._prompts)
+        prompts = self._prompts.get(session_id, [])
+        return bisect_right(prompts, moment), len(prompts)
 
     def is_prompt(self, moment: int) -> bool:
         """Whether the event right before this moment is a prompt."""
-        at = bisect_left(self._prompts, moment)
-        return at < len(self._prompts) and self._prompts[at] == moment
+        at = bisect_left(self._prompts[None], moment)
+        return self._prompts[None][at : at + 1] == [moment]
 
     # Indexing
 
@@ -228,7 +232,8 @@ class Timeline:
             self.agent = shown_agent(self.header.agent, self.header.argv, said)
         self.front.note(step, is_prompt=(is_new := is_prompt(event)))
         if is_new:
-            self._prompts.append(self.length)
+            for session_id in (None, *(touch.session_id for touch in step.touched if touch.session_id is not None)):
+                self._prompts.setdefault(session_id, []).append(self.length)
         if any(touch.change != NOTHING or not touch.conversation.entries for touch in step.touched):
             self._changes.append(self.length)
         self._note_reply(event)

@@ -227,6 +227,27 @@ async def test_a_plan_is_told_once_and_then_the_steps_that_changed() -> None:
     ]
 
 
+async def test_no_word_is_broken_by_what_happens_before_a_message_or_by_a_plan() -> None:
+    told = Told()
+    told.hear(tool("c", title="Read a.py", kind="read", status="in_progress"))
+    told.hear(MessageChunk("agent", Text("This is a sma"), "m"), tool("c", status="completed"))
+    told.hear(PlanReplaced((PlanStep("Fix"),)), MessageChunk("agent", Text("ll library."), "m"))
+    told.teller.finish()
+    assert await told.lines() == [
+        "tool: Read a.py",
+        "done",
+        *("", "Claude: This is a small library."),
+        "plan: to do: Fix",
+    ]
+
+
+async def test_a_call_that_names_its_file_only_at_its_end_is_told_with_it() -> None:
+    told = Told()
+    told.hear(tool("c", title="Write", kind="edit", status="in_progress"))
+    told.hear(tool("c", title="Write b.py", status="failed"))
+    assert await told.lines() == ["tool: Write", "failed: Write b.py"]
+
+
 TABLE = """\
 Sizes:
 | Name | Size |  |

@@ -13,7 +13,7 @@ import anyio
 from textual.pilot import Pilot
 
 from acp_tui.client.settings.settings import KeyChoice, Settings
-from acp_tui.client.transcript.events import Dropped, Event, Frame, UnknownEvent
+from acp_tui.client.transcript.events import Dropped, Event, Exited, Frame, UnknownEvent
 from acp_tui.client.transcript.lines import Recording
 from acp_tui.rpc import Direction
 from acp_tui.ui.conversation.entry_views import EntryView
@@ -26,7 +26,7 @@ from acp_tui.ui.replay.screen import ReplayApp, ReplayScreen
 from acp_tui.ui.replay.timeline import Timeline
 from support.screens import rows, settled
 from support.settling import until_so
-from support.timelines import begun, form, prompted, said, timeline_of, told, two_turns, unread_timeline_of
+from support.timelines import begun, form, got, prompted, said, timeline_of, told, two_turns, unread_timeline_of
 from support.waiting import TEST_LIMIT_S
 
 AT_ONCE = Pace(speed=0)
@@ -85,7 +85,7 @@ async def test_a_recording_is_played_to_its_end(tmp_path: Path) -> None:
         assert "exit 0" in replay.text
         assert replay.position.share == 1.0
         assert replay.position.prompts == (2, 2)
-        assert replay.position.note == "the agent's process exited with code 0"
+        assert replay.position.note == "the end", "nothing is said of an agent that ends when all turns are over"
 
 
 async def test_a_permission_card_says_what_was_chosen_and_takes_no_answer(tmp_path: Path) -> None:
@@ -198,6 +198,25 @@ async def test_the_agents_sessions_are_shown_in_turn(tmp_path: Path) -> None:
         assert "the second" in replay.text
 
 
+async def test_in_a_chosen_session_only_its_own_prompts_count(tmp_path: Path) -> None:
+    first = [*begun(), prompted(1.0, 2, "one"), got(1.1, 2, stopReason="end_turn"), prompted(1.2, 3, "two")]
+    second = [*begun(2.0, "other", 4), *(prompted(3.0, number, f"other {number}", "other") for number in range(5, 9))]
+    async with projected(tmp_path, [*first, got(1.3, 3, stopReason="end_turn"), *second]) as replay:
+        assert replay.position.prompts == (6, 6)
+        await replay.press("tab")
+        assert replay.position.prompts == (2, 2)
+        await replay.press("[")
+        assert replay.position.prompts == (2, 2)
+        await replay.press("[")
+        assert replay.position.prompts == (1, 2)
+        assert "two" not in replay.text
+
+
+async def test_an_agent_that_dies_in_a_turn_is_said_to_be_gone(tmp_path: Path) -> None:
+    async with projected(tmp_path, [*two_turns()[:5], Exited(9.0, "exited with code 3")]) as replay:
+        assert replay.position.note == "the agent's process exited with code 3"
+
+
 async def test_what_was_said_can_be_found_and_the_search_closed(tmp_path: Path) -> None:
     async with projected(tmp_path, two_turns()) as replay:
         await replay.press("slash")
@@ -277,7 +296,7 @@ async def test_a_long_recording_plays_while_it_is_read_and_its_end_waits_for_tha
             assert replay.screen.timeline.length == 5
             recording.more.release(len(two_turns()))
             await replay.until(lambda: "You are welcome." in replay.text)
-            await replay.until(lambda: "the agent's process exited" in replay.text)
+            await replay.until(lambda: "the end" in replay.text)
             assert replay.position.share == 1.0
 
 
