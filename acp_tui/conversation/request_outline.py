@@ -211,7 +211,7 @@ class RequestOutline:
             *changed, *(shown_path(path, cwd) for path in changed), *(location.path for location in call.locations)
         )
         for location in call.locations:
-            if location.path not in changed:
+            if location.path not in (*changed, command and command.cwd):
                 place = make_visible_path(shown_location(location, cwd))
                 yield Remark("in the session's folder" if place == HERE else f"at {place}")
         given = call.raw_input.get("cwd") if isinstance(call.raw_input, Mapping) else None

@@ -280,6 +280,10 @@ def test_a_directory_outside_is_called_so_where_a_command_runs_there() -> None:
     assert execute({"command": "ls", "cwd": "/"})[0] == "outside the session's folder: /"
 
 
+def test_the_folder_that_a_command_runs_in_is_said_once() -> None:
+    assert execute({"command": "ls", "cwd": "/project"}, locations=(Location("/project"),)) == ["$ ls", "in /project"]
+
+
 @pytest.mark.parametrize("reported", [{"command": "make", "cwd": "/evil"}, {"command": "rm -rf x", "cwd": "/evil"}])
 def test_a_question_about_a_command_hides_nothing_that_its_call_reports_otherwise(
     reported: dict[str, str],
