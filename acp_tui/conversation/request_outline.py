@@ -338,7 +338,7 @@ def _purpose(call: tool_calls.ToolCall) -> str:
 
 def _what_for(title: str, line: str, call: tool_calls.ToolCall) -> str | None:
     """What a command is for, if the title is only the command, maybe with that in parentheses; None if it isn't."""
-    bare = title if title == line else title.strip().removesuffix("?")
+    bare = title if title == line else title.strip().removeprefix("Run ").removesuffix("?")
     if bare in (line, f"`{line}`"):
         return _purpose(call)
     said = bare.removeprefix(f"{line} (")

@@ -70,6 +70,7 @@ def test_a_title_that_is_only_a_path_says_what_is_done_with_it(path: str, kind: 
         ("make test", "Run a command: check it"),
         ("`make test`", "Run a command: check it"),
         ("make test?", "Run a command: check it"),
+        ("Run make test", "Run a command: check it"),
         ("make test (say hi)", "Run a command: say hi"),
         ("make test (say hi) && rm -rf .", "make test (say hi) && rm -rf ."),
         ("make tests", "make tests"),
