@@ -204,6 +204,10 @@ class ToolCallDrawing(KeptDrawing):
         # The agent chooses the title, which may be very long. Show it whole only when the call is unfolded.
         lines = wrap(spans, width)
         shown = lines if self._is_open else lines[:2]
+        if len(shown) < len(lines) and word:  # its state stays in view
+            told, room = wrap(spans[:-1], width), width - 1 - width_cells(ends[0][0])
+            if len(told) > 1 and room > 0:
+                shown = [told[0], Strip([*told[1].crop(0, room), Segment("…", palette.muted), Segment(*ends[0])])]
         self.cut_text = "" if len(shown) == len(lines) and not self._is_cut else self._told(title, context)
         indent = [Gutter(" " * len(RAIL))]
         return [Strip([*(indent if row else icons), *line]) for row, line in enumerate(shown)]

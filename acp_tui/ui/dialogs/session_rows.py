@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from enum import Enum
 from pathlib import Path
@@ -130,23 +130,24 @@ def session_rows(
         },
         cells - TITLE_CELLS - len(GAP),
     )
-    asides = zip(*columns, strict=True) if columns else ((),) * len(rows)
+    asides = zip(*columns.values(), strict=True) if columns else ((),) * len(rows)
     return [
         PickerRow(
             row.key,
             " ".join(filter(None, (row.mark, f"{PINNED * row.is_pinned}{row.title or row.agent}"))),
-            _whole(row, time),
+            _rest(row, time, {*columns, *([] if is_low else ["last"])}),
             row.group,
             row.is_current,
             aside=GAP.join(aside),
             is_rare=row.can_be_hidden,
             below=row.last if not is_low else "",
+            other_words=row.last,
         )
         for row, time, aside in zip(rows, times, asides, strict=True)
     ]
 
 
-def _fitting(columns: dict[str, list[str]], cells: int) -> list[list[str]]:
+def _fitting(columns: dict[str, list[str]], cells: int) -> dict[str, list[str]]:
     """The columns that aren't empty and fit into `cells`. The least important ones are dropped first."""
     columns = {name: texts for name, texts in columns.items() if any(texts)}
     least = "when" if len(set(columns.get("agent", ()))) > 1 else "agent"
@@ -154,7 +155,7 @@ def _fitting(columns: dict[str, list[str]], cells: int) -> list[list[str]]:
         if sum(width_cells(texts[0]) + len(GAP) for texts in columns.values()) - len(GAP) <= cells:
             break
         columns.pop(name, None)
-    return list(columns.values())
+    return columns
 
 
 def _prompts(row: SessionRow) -> str:
@@ -175,8 +176,8 @@ def _when(row: SessionRow, when: datetime | None, now: datetime) -> str:
     return cut(make_visible_line(row.past.told_time), MAX_WHEN_CELLS) if row.past is not None else ""
 
 
-def _whole(row: SessionRow, when: datetime | None) -> str:
-    """All that is known about a session, in one line, starting with what matters most."""
+def _rest(row: SessionRow, when: datetime | None, shown: Collection[str]) -> str:
+    """What is known of a session and not shown in its row, in one line, starting with what matters most."""
     past, is_elsewhere = row.past, row.state == OpenMode.ELSEWHERE.value
     ways = (OpenMode.RECORDING.value, OpenMode.NONE.value)
     return " · ".join(
@@ -184,14 +185,14 @@ def _whole(row: SessionRow, when: datetime | None) -> str:
             None,
             (
                 f"{row.state}: {row.why}" if row.why and row.state in ways else row.why,
-                row.last,
+                row.last * ("last" not in shown),
                 when.replace(tzinfo=None).isoformat(" ", "minutes") if when else past.told_time if past else "",
                 "archived" * row.is_archived,
                 f"{past.doing}, says its agent"
                 if past is not None and past.doing
                 else row.state * (not is_elsewhere and row.state not in ways),
-                _prompts(row),
-                row.changes,
+                _prompts(row) * ("prompts" not in shown),
+                row.changes * ("changes" not in shown),
                 row.branch,
                 str(row.folder),
                 past.session_id if past is not None else "",

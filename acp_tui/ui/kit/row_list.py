@@ -179,7 +179,8 @@ class RowList(LineView):
         palette = palette_for(self.app.current_theme)
         what = self._lines[line]
         if isinstance(what, int) and line > self._line_of[what]:
-            return Strip([self._below(what, width, palette)])
+            below = " " * (self.mark_cells + BELOW_INDENT) + make_visible_line(self.rows[what].below)
+            return Strip([Segment(cut(below, width), palette.muted)])
         if isinstance(what, int):
             return Strip(self._row_segments(what, width, palette))
         indent = " " * self.heading_indent
@@ -202,17 +203,9 @@ class RowList(LineView):
         label = cut(make_visible_line(row.label), width - width_cells(aside))
         room = width - width_cells(label)
         end = " " * (room - width_cells(aside)) + aside if aside else _about(row, room)
-        label_style = palette.muted if row.is_disabled_reason else palette.warning if row.needs_care else palette.text
-        end_style = palette.muted
-        if index == self.cursor:
-            # In the terminal's own colors, muted text is unreadable on the cursor's background.
-            label_style, end_style = label_style + Style(bold=True), palette.text
-        return [Segment(self.mark_of(index), palette.accent), Segment(label, label_style), Segment(end, end_style)]
-
-    def _below(self, index: int, width: int, palette: Palette) -> Segment:
-        text = make_visible_line(self.rows[index].below)
-        style = palette.text if index == self.cursor else palette.muted
-        return Segment(cut(" " * (self.mark_cells + BELOW_INDENT) + text, width), style)
+        style = palette.muted if row.is_disabled_reason else palette.warning if row.needs_care else palette.text
+        style += Style(bold=index == self.cursor)
+        return [Segment(self.mark_of(index), palette.accent), Segment(label, style), Segment(end, palette.muted)]
 
 
 class NumberedRows(RowList):

@@ -84,7 +84,7 @@ class AnswerableRequest(RequestBody, can_focus=True):
         """The keys that lead to other files and requests. `is_cut` is True if there is more than fits."""
         others = ["files"] * (is_cut and bool(self._whole.files))
         others += ["other requests"] * (self.asked is not None and self.asked.waiting > 1)
-        return [f"{{previous_file}} {{next_file}}: {', '.join(others)}"] if others else []
+        return [f"{{previous_file}} {{next_file}} {', '.join(others)}"] if others else []
 
     @property
     def can_reject(self) -> bool:

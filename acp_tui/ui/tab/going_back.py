@@ -245,8 +245,6 @@ class _PromptRows(RowList):
 
     def _row_segments(self, index: int, width: int, palette: Palette) -> list[Segment]:
         *before, end = super()._row_segments(index, width, palette)
-        if index == self.cursor:
-            return [*before, end]
         styles = {"+": palette.success, "-": palette.error}
         parts = re.split(r"(?<= )([+-][\d,]+)", end.text)
         return [*before, *(Segment(part, styles.get(part[:1], end.style)) for part in parts)]

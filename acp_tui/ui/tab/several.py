@@ -55,7 +55,7 @@ class CountedRows(NumberedRows):
     mark_cells = 3
 
     def __init__(self) -> None:
-        super().__init__(rows_around=20, rows_around_low=10)
+        super().__init__(rows_around=18, rows_around_low=10)
         self.counts: Counter[str] = Counter()
         """By the agents' names."""
 

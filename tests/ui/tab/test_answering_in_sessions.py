@@ -125,7 +125,7 @@ async def test_the_full_screen_answers_too_and_leads_back_to_the_list(open_desk:
     async with asking(open_desk, ONE) as desk:
         await desk.enter_card()
         await desk.press("f")
-        await desk.shows("r: raw · Esc: back")
+        await desk.shows("r raw · Esc back")
         desk.clock.pass_guard()
         await desk.press("n")
         (answer,) = await desk.gets_answers()
@@ -187,7 +187,7 @@ async def test_the_other_requests_of_a_tab_can_be_answered_out_of_turn(open_desk
         await desk.shows("1 of 2 Delete everything")
         await desk.enter_card()
         await desk.press("right_square_bracket")
-        await desk.shows("2 of 2 Delete everything", "[ ]: other requests")
+        await desk.shows("2 of 2 Delete everything", "[ ] other requests")
         desk.clock.pass_guard()
         await desk.press("n")
         await desk.shows("Permission Delete everything")
