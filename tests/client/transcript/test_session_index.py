@@ -269,6 +269,18 @@ async def test_a_session_is_known_while_it_is_recorded(
     assert {session.session_id: index.reread(session)} == run.conversations
 
 
+def test_a_fork_is_listed_as_one_with_what_it_was_forked_from(store: RecordingStore, index: SessionIndex) -> None:
+    """A fork in which nothing was said isn't listed."""
+    params = {"sessionId": "a", "cwd": "/p", "mcpServers": []}
+    forks = [
+        (frame(OUT, id=number, method="session/fork", params=params), frame(IN, id=number, result={"sessionId": name}))
+        for number, name in ((5, "b"), (6, "silent"))
+    ]
+    keep(store, 1, *opened("a"), *turn("a", "one"), *chain(*forks), *turn("b", "two"), *turn("a", "three"))
+    listed = {(one.session_id, one.title, one.prompts, one.is_fork) for one in index.recent()}
+    assert listed == {("a", "one", 2, False), ("b", "one", 2, True)}
+
+
 def test_a_session_that_was_named_is_listed_though_nothing_was_said(store: RecordingStore, index: SessionIndex) -> None:
     """Such as a fork that the user keeps for later."""
     keep(store, 1, *opened("a"), *opened("b", number=2), OwnAction(3.0, SessionId("b"), Renamed("For later")))
