@@ -87,7 +87,8 @@ def _lines(found: Sequence[PastSession], short: dict[str, str], words: str) -> I
         last = datetime.fromtimestamp(past.last_at or 0)
         agent = make_visible_line(past.shown_agent)
         branch = f"  ({past.branch})" if past.branch else ""
-        row = f"{short[past.session_id]:<{ids}}  {agent:<{agents}}  {last:%Y-%m-%d %H:%M}  {past.title}{branch}"
+        fork = "  (fork)" * past.is_fork
+        row = f"{short[past.session_id]:<{ids}}  {agent:<{agents}}  {last:%Y-%m-%d %H:%M}  {past.title}{fork}{branch}"
         yield make_visible_line(row)
         line = _line_with(past, words)
         if line and line != past.title:

@@ -129,6 +129,10 @@ class PastSession:
         return self.agent_title or self.agent
 
     @property
+    def is_fork(self) -> bool:
+        return self.recorded is not None and self.recorded.is_fork
+
+    @property
     def key(self) -> str:
         """A key that is unique among all sessions; an ID alone isn't."""
         first = self.recorded.files[0].rpartition("/")[2] if self.recorded is not None else ""

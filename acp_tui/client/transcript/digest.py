@@ -48,6 +48,7 @@ class SessionPart:
     replied: list[str] = field(default_factory=list)
     is_named: bool = False
     """The title is the user's."""
+    is_fork: bool = False
     room_asked: int = MAX_WORDS
     room_replied: int = MAX_WORDS
 
@@ -110,6 +111,11 @@ class Digest:
             session_id = result.get("sessionId")
             if isinstance(session_id, str):
                 self._open(session_id, params, at, is_new=True)
+                source = self.parts.get(str(params.get("sessionId")))
+                if source is not None:  # the fork goes on below what was said there
+                    fork = self.parts[session_id]
+                    fork.is_fork, fork.title, fork.first_words = True, source.title, source.first_words
+                    fork.prompts = source.prompts
         elif method == "session/prompt":
             part = self.parts.get(str(params.get("sessionId")))
             if part is not None:

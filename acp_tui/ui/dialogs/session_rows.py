@@ -13,7 +13,7 @@ from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.kit.row_list import GAP, MAX_FOLDER_CELLS, PickerRow, aligned, short_folder, short_time
 from acp_tui.ui.rendering.wrapping import cut, width_cells
-from acp_tui.ui.session.status_line import TabState
+from acp_tui.ui.session.status_line import FORKED, TabState
 from acp_tui.values import dataclass
 
 TITLE_CELLS: Final = 24
@@ -94,7 +94,7 @@ def row_of(past: PastSession, way: OpenMode = OpenMode.AGENT, why: str = "") -> 
         past.title or past.session_id,
         {"needs you": NEEDS_YOU, "working": WORKING}.get(past.doing, EARLIER),
         past,
-        past.shown_agent,
+        f"{FORKED} {past.shown_agent}" if past.is_fork else past.shown_agent,
         past.cwd,
         past.last_at,
         past.branch,
