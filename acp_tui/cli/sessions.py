@@ -279,12 +279,14 @@ def say_what_is_left(left: Sequence[LeftSession], folders: Iterable[Path], *, ha
     if had_terminals and not emulator.is_installed():
         say(emulator.PLAIN_TEXT_HINT)
     say_how_to_resume(*left)
-    for worktree in {known for folder in folders if (known := known_worktree(folder)) is not None}:
-        root, by_git = worktree.root, shlex.join(["git", "worktree", "remove", str(worktree.root)])
+    kept = {known for folder in folders if (known := known_worktree(folder)) is not None}
+    if kept:
         say(
-            f"kept worktree {root} on branch {worktree.branch}; to copy it back or delete it, resume its session and"
-            f" close the tab (Alt+W); to delete it at once: {by_git}"
+            "worktrees are kept; to copy one back or delete it, resume its session and close the tab (Alt+W); to"
+            " delete one with its changes: git worktree remove --force FOLDER"
         )
+    for root in sorted(worktree.root for worktree in kept):
+        sys.stderr.write(f"  {make_visible_line(shlex.quote(root))}\n")
 
 
 def say_how_to_resume(*left: LeftSession) -> None:

@@ -141,7 +141,7 @@ def session_rows(
             aside=GAP.join(aside),
             is_rare=row.can_be_hidden,
             below=row.last if not is_low else "",
-            other_words=row.last,
+            other_words=f"{row.agent} {row.last}",
         )
         for row, time, aside in zip(rows, times, asides, strict=True)
     ]

@@ -236,6 +236,16 @@ async def test_searching_narrows_by_title_and_id() -> None:
         assert await chosen(page, pages) == "s3"
 
 
+async def test_searching_finds_the_name_of_an_agent_whose_command_is_another() -> None:
+    one = recorded("a", "Mend the parser", agent="gemini", command=("node", "index.js"))
+    async with open_dialog(SessionsDialog(Pages((ONE, None), recordings=[one]))) as page:
+        await loaded(page)
+        await page.press(*"gemini")
+        await page.until(lambda: "Write tests" not in page.words)
+        assert "Mend the parser" in page.words
+        assert "Nothing matches" not in page.words
+
+
 async def test_deleting_asks_first_and_the_dialog_stays() -> None:
     pages = Pages((ONE, None))
     async with open_dialog(SessionsDialog(pages)) as page:
