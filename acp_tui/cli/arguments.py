@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
@@ -101,7 +102,18 @@ class _Parser(argparse.ArgumentParser):
         (file or sys.stderr).write(message)
 
     def error(self, message: str) -> NoReturn:
-        raise SystemExit(say_wrong_use(self._command, message))
+        raise SystemExit(say_wrong_use(self._command, _in_our_words(message)))
+
+
+def _in_our_words(message: str) -> str:
+    """Say what argparse says, without its words."""
+    message = message.removeprefix("argument ")
+    if found := _INVALID_CHOICE.fullmatch(message):
+        return f"{found[1]} can't be {found[2]}: it is one of {found[3].replace(chr(39), '')}"
+    return message.replace(": expected one argument", " needs a value")
+
+
+_INVALID_CHOICE: Final = re.compile(r"(\S+): invalid choice: (.*) \(choose from (.*)\)")
 
 
 def _reading(value: Value) -> dict[str, Any]:

@@ -47,8 +47,8 @@ def print_settings(args: Args) -> int:
         print_json("settings", [_as_json(one, read.settings) for one in found], notes_of(read))
         return ExitCode.DONE
     if not found:
-        print(f"No setting matches {args.word!r}.")
-        return _done(notes_of(read))
+        say(f"no setting matches {args.word!r}")
+        return ExitCode.ERROR
     file = settings_file()
     print(f"These are set in {make_visible_line(str(file))}{'' if file.exists() else ', which is not there yet'}.")
     for one in found:
@@ -61,7 +61,7 @@ def _as_json(one: SettingDoc, settings: Settings) -> dict[str, object]:
         "key": one.key,
         "value": value_in_force(one, settings),
         "default": one.default,
-        "allowed": one.allowed,
+        "allowed": _allowed(one),
         "about": one.doc,
     }
 
@@ -71,7 +71,15 @@ def _about(one: SettingDoc, value: str) -> Iterator[str]:
     yield f"\n[{one.key}]" if is_table else f"{one.key} = {value}" if value else one.key
     usual = shown_setting(one.default)
     default = f" Default: {usual}." if value != usual else ""
-    yield _indented(one.doc if is_table else f"{one.doc} Allowed: {one.allowed}.{default}")
+    yield _indented(one.doc if is_table else f"{one.doc} Allowed: {_allowed(one)}.{default}")
+
+
+def _allowed(one: SettingDoc) -> str:
+    if one.key != "appearance.theme":
+        return one.allowed
+    from acp_tui.ui.kit.themes import THEME_NAMES  # loads Textual
+
+    return ", ".join(sorted(THEME_NAMES))
 
 
 def _indented(text: str) -> str:
@@ -102,7 +110,10 @@ def print_keys(args: Args) -> int:
         ]
         print_json("keys", data, keys_in_force.notes)
         return ExitCode.DONE
-    print("\n".join(_plain(shown)) or f"No key matches {args.word!r}.")
+    if not shown:
+        say(f"no key or command matches {args.word!r}")
+        return ExitCode.ERROR
+    print("\n".join(_plain(shown)))
     if not args.word:
         count = len(help.matching_rows(keys_in_force, " "))
         print("" if args.all else f"\nThese are the {len(shown)} basic ones. All {count}: acp-tui keys --all")
@@ -155,7 +166,7 @@ def _text(name: str | None) -> str:
         return help_of(command)
     near = nearest(name, (*topics(), *(each.name for each in COMMANDS)))
     advice = f"did you mean {near}?" if near else f"topics: {', '.join(topics())}"
-    raise UsageError(f"no command or topic is named {name}; {advice}")
+    raise UsageError(f"no command or topic is named {name}; {advice}; for keys and slash commands: acp-tui keys {name}")
 
 
 def _page(topic: str) -> str:

@@ -19,7 +19,7 @@ from acp_tui.cli.command import UsageError
 from acp_tui.cli.output import say, say_error
 from acp_tui.cli.prerequisites import ExitOnError, has_terminal, notes_of, require_screen, settings_in_force
 from acp_tui.cli.screen import fitted, run_app, told_afterwards
-from acp_tui.cli.sessions import files_of, how_to_redact, recordings_index, session_named
+from acp_tui.cli.sessions import files_of, recordings_index, session_named
 from acp_tui.client.errors import ClientError
 from acp_tui.client.export import NOT_REDACTED, SUFFIXES, ExportFacts, export
 from acp_tui.client.private_files import replacing
@@ -161,7 +161,7 @@ def run_export(source: RecordedSession | Path | str, output: Path) -> int:
         export(conversation, facts, output)
     say(f"written to {output}")
     if isinstance(source, RecordedSession):
-        say(f"{NOT_REDACTED} {how_to_redact(source.session_id, output)}")
+        say(NOT_REDACTED)
     return ExitCode.DONE
 
 
@@ -179,7 +179,7 @@ def run_render(source: RecordedSession | Path | str, output: Path, view: View, u
         return ExitCode.ERROR
     say(f"written to {output}")
     if isinstance(source, RecordedSession):
-        say(f"it isn't redacted. {how_to_redact(source.session_id, output)}")
+        say(f"{NOT_REDACTED} To redact it first: acp-tui help redact")
     elif isinstance(source, Path):  # it may be redacted
         say("look at it before you share it")
     return ExitCode.DONE

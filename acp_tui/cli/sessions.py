@@ -109,15 +109,6 @@ def names() -> dict[str, str]:
     return {short[one.session_id]: make_visible_line(f"{one.shown_agent}: {one.title}") for one in past}
 
 
-def how_to_redact(session_id: SessionId, file: Path) -> str:
-    """Say how to make a picture that can be shared of a session of which `file` was made."""
-    redacted = f"{file.stem}-redacted.jsonl"
-    redact = shlex.join(["acp-tui", "redact", session_id, "-o", redacted])
-    return (
-        f"For a picture to share: {redact} && {shlex.join(['acp-tui', 'render', redacted, '-o', f'{file.stem}.svg'])}"
-    )
-
-
 # --resume
 
 

@@ -37,8 +37,13 @@ def test_settings_that_match_a_word_are_printed_the_best_first(capsys: pytest.Ca
     keys = [line.partition(" ")[0] for line in capsys.readouterr().out.splitlines() if " = " in line[:40]]
     assert keys[0] == "appearance.theme"
     assert len(keys) < 10
-    assert main(["settings", "zebra"]) == 0
-    assert capsys.readouterr().out == "No setting matches 'zebra'.\n"
+    assert main(["settings", "zebra"]) == 1
+    assert capsys.readouterr() == ("", "acp-tui: no setting matches 'zebra'\n")
+
+
+def test_the_themes_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["settings", "appearance.theme"]) == 0
+    assert "acp-dark, acp-light," in " ".join(capsys.readouterr().out.split())
 
 
 def test_keys_that_match_a_word_are_printed_rare_ones_too(capsys: pytest.CaptureFixture[str]) -> None:
@@ -47,8 +52,8 @@ def test_keys_that_match_a_word_are_printed_rare_ones_too(capsys: pytest.Capture
     assert "toggle_all" in told
     assert "open_paste" in told
     assert "send_form" not in told
-    assert main(["keys", "zebra"]) == 0
-    assert capsys.readouterr().out == "No key matches 'zebra'.\n"
+    assert main(["keys", "zebra"]) == 1
+    assert capsys.readouterr() == ("", "acp-tui: no key or command matches 'zebra'\n")
 
 
 def test_without_a_file_of_settings_its_place_is_said(capsys: pytest.CaptureFixture[str]) -> None:

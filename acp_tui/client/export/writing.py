@@ -7,6 +7,7 @@ link itself is replaced, not its target.
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -35,12 +36,19 @@ class UnknownFormat(ExportError, ValueError):
         )
 
 
+_HINTS: Final = {
+    errno.ENOENT: "The folder doesn't exist: make it, or choose another.",
+    errno.ENOSPC: "Make room, or choose another folder.",
+}
+
+
 class CannotWrite(ExportError):
     """The operating system denies it."""
 
     def __init__(self, path: Path, error: OSError) -> None:
         reason = error.strerror or str(error)
-        super().__init__(f"Can't write {_shown(path)}: {reason}.", hint="Choose another folder, or make room in it.")
+        hint = _HINTS.get(error.errno or 0, "Choose another folder.")
+        super().__init__(f"Can't write {_shown(path)}: {reason}.", hint=hint)
 
 
 def _shown(path: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Final
 
@@ -192,14 +193,16 @@ def matching(
 ) -> Sequence[PickerRow[Any]]:
     """The rows that match each word of `query`, the best first.
 
-    Best are labels that begin with it, then those that contain it, then what else is said of a row, then labels with
-    its letters in order. Groups stay together, and disabled rows come last. Without a query, rare rows are left out; a
-    space brings them in.
+    Best are labels that begin with it (or whose name after a dot does), then those that contain it, then words that
+    begin with it in what else is said of a row. If there are none, labels with its letters in order. Groups stay
+    together, and disabled rows come last. Without a query, rare rows are left out; a space brings them in.
     """
     words = query.lower().split()
     if not words:
         return rows if query else [row for row in rows if not row.is_rare]
-    found = [((bool(row.is_disabled_reason), score), row) for row in rows if (score := _score(row, words)) is not None]
+    scored = [(row, score) for row in rows if (score := _score(row, words)) is not None]
+    scored = scored or [(row, 0) for row in rows if all(_has_in_order(row.label.lower(), word) for word in words)]
+    found = [((bool(row.is_disabled_reason), score), row) for row, score in scored]
     order = dict.fromkeys(row.group for _, row in found)
     if not groups_keep_order:
         best_of = {group: min(rank for rank, row in found if row.group == group) for group in order}
@@ -216,11 +219,9 @@ def _score(row: PickerRow[Any], words: Sequence[str]) -> int | None:
     for word in words:
         at = label.find(word)
         if at >= 0:
-            total += 0 if at == 0 else 1
-        elif word in about:
+            total += 0 if at == 0 or label[at - 1] == "." else 1
+        elif re.search(rf"(?<![a-z0-9]){re.escape(word)}", about):
             total += 2
-        elif _has_in_order(label, word):
-            total += 3
         else:
             return None
     return total

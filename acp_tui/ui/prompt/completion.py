@@ -310,9 +310,10 @@ class Commands:
         return f"Neither {self._agent_title} nor acp-tui has /{name}.{near} Enter sends it as it is."
 
     def find(self, query: str) -> list[Suggestion]:
-        """Matches by name, then matches by description. The group of the best match comes first."""
+        """Matches by name; if there are none, by letters in order and by description. The best group comes first."""
         known = self._prefixed if query.startswith(OURS) else self._known
-        scored = [found for command in known if (found := _scored(command, query)) is not None]
+        named = [each for each in known if query.lower() in each.name.lower() or query in each.aliases.split()]
+        scored = [found for command in named or known if (found := _scored(command, query)) is not None]
         groups = [suggestion.group for _, suggestion in scored]
         best = {group: max(score for score, each in scored if each.group == group) for group in groups}
         order = {group: at for at, group in enumerate(dict.fromkeys(groups))}

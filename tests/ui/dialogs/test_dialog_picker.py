@@ -132,9 +132,17 @@ def test_better_matches_come_first_and_groups_stay_together() -> None:
         PickerRow(3, "cat", "", "two"),
         PickerRow(4, "c-a-t", "", "one"),
     ]
-    assert [row.value for row in matching(rows, "cat")] == [3, 2, 1, 4]
-    assert [row.value for row in matching(rows, "cat", groups_keep_order=True)] == [1, 4, 3, 2]
+    assert [row.value for row in matching(rows, "cat")] == [3, 2, 1]
+    assert [row.value for row in matching(rows, "cat", groups_keep_order=True)] == [1, 3, 2]
+    assert [row.value for row in matching(rows, "ct")] == [1, 4, 3], "if nothing has them together"
+    assert not matching([PickerRow(1, "dog", "a concatenation")], "cat")
     assert matching(rows, " ") is rows
+
+
+def test_a_setting_is_found_by_its_own_name_as_soon_as_a_key() -> None:
+    setting: PickerRow[Any] = PickerRow(1, "conversation.diff_lines", "", "often")
+    key: PickerRow[Any] = PickerRow(2, "diff_edit", "", "keys")
+    assert [row.value for row in matching([setting, key], "diff")] == [1, 2]
 
 
 async def test_where_nothing_matches_no_key_is_said_to_choose() -> None:

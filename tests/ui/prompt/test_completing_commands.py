@@ -86,9 +86,16 @@ async def test_commands_are_found_by_name_then_by_description() -> None:
 
 
 async def test_the_best_match_comes_first_whatever_its_source() -> None:
-    async with page_with(OfferedCommand("x", "It will help")) as page:
+    async with page_with(OfferedCommand("x", "The helper"), OfferedCommand("helpless", "None")) as page:
         await page.press(*"/help")
-        assert labels(page) == ["/help", "/x"]
+        assert labels(page) == ["/help", "/helpless"]
+
+
+async def test_what_neither_is_named_so_nor_has_the_letters_is_left_out_if_a_name_has_them() -> None:
+    async with page_with(OfferedCommand("x", "Does this and that"), OfferedCommand("touch", "A file")) as page:
+        await page.press(*"/th")
+        assert labels(page)
+        assert all("th" in label for label in labels(page))
 
 
 async def test_enter_does_one_of_ours_at_once() -> None:
