@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from acp_tui.client.errors import ClientError
+from acp_tui.client.sessions.session_history import line_with
 from acp_tui.client.transcript import lines
 from acp_tui.client.transcript.events import Closed, Event, Frame, Header, OwnAction, Stderr
 from acp_tui.client.transcript.index import (
@@ -133,7 +134,7 @@ def test_each_line_is_parsed_once_and_those_without_words_never(
 ) -> None:
     report = {"toolCallId": "c", "title": "agent_message_chunk", "rawInput": {"a": "b"}}
     thought = {"type": "text", "text": "x"}
-    work = [update("a", "tool_call", **report), update("a", "agent_thought_chunk", content=thought)]
+    work = [update("a", "tool_call_update", **report), update("a", "agent_thought_chunk", content=thought)]
     said = [*opened("a"), *turn("a", "one", "two")]
     keep(store, 1, *said, *(100 * work), Stderr(0, b"x"))
     parsed: list[bytes] = []
@@ -285,6 +286,25 @@ def test_a_session_that_was_named_is_listed_though_nothing_was_said(store: Recor
     """Such as a fork that the user keeps for later."""
     keep(store, 1, *opened("a"), *opened("b", number=2), OwnAction(3.0, SessionId("b"), Renamed("For later")))
     assert [(session.session_id, session.title) for session in index.recent()] == [("b", "For later")]
+
+
+def test_each_message_of_a_reply_is_a_line_of_what_is_found(store: RecordingStore, index: SessionIndex) -> None:
+    """A message ends where the agent says so, calls a tool, asks, or gets a prompt; its chunks are one line."""
+
+    def say(text: str, **fields: Any) -> Event:
+        return update("a", "agent_message_chunk", content={"type": "text", "text": text}, **fields)
+
+    ask = frame(IN, id=1, method="session/request_permission", params={"sessionId": "a", "options": []})
+    call = update("a", "tool_call", toolCallId="c", title="Write")
+    progress = update("a", "tool_call_update", toolCallId="c", status="completed")
+    keep(store, 1, *opened("a"), *turn("a", "one", "I will "), say("write."), call, progress, say("May I?"), ask)
+    keep(store, 2, *opened("a", method="session/load"), say("Done."), *turn("a", "two", "Again."))
+    keep(
+        store, 3, *opened("a", method="session/load"), say("Fi", messageId="1"), say("rst.", messageId="1"), say("Last")
+    )
+    [session] = index.recent()
+    found = {word: line_with(session, word) for word in ("will", "may", "done", "again", "first")}
+    assert found == {"will": "I will write.", "may": "May I?", "done": "Done.", "again": "Again.", "first": "First."}
 
 
 # Reading again
