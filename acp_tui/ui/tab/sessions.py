@@ -164,13 +164,15 @@ class HistoryController:
         return [_hosted_row(key, one) for key, one in self._hosted.items()]
 
     async def close(self, key: str) -> None:
-        """Close this tab, after confirmation, and come back."""
+        """Close this tab, after confirmation, and come back to the list."""
         tab, app = self._tab_at(key), self._tab.app
         if tab is not None:
             await app.tabs.go_to(tab)  # its questions are above it
             await app.close_tab(tab)
             if self._tab in app.tabs:
                 await app.tabs.go_to(self._tab)
+            if tab is self._tab and app.tabs.front is not None:
+                app.tabs.front.run(app.tabs.front.actions.choose_session())
 
     def move(self, key: str, direction: int) -> None:
         tab = self._tab_at(key)
