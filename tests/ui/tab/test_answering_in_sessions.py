@@ -166,7 +166,7 @@ async def test_a_tab_that_needs_the_user_can_be_closed_from_the_list(open_desk: 
         await desk.shows("The agent is working. Close the tab anyway?")
         await desk.press_slowly("y")
         await desk.until(lambda: len(desk.tabs) == 1 and is_open(desk))
-        await desk.until(lambda: [row.is_current for row in desk.rows] == [True])
+        await desk.shows("Open ◉ 1 ● scripted", "Earlier Tidy up")
         assert desk.shown_session.session_id == "s2"
 
 
