@@ -148,6 +148,9 @@ class RowList(LineView):
         before = bisect_right(self._line_of, line) - 1
         return self.move(before - self.cursor if before != self.cursor else direction)
 
+    def on_resize(self) -> None:
+        self._reveal()
+
     def _reveal(self) -> None:
         if self.row is not None:
             line = self._line_of[self.cursor]

@@ -256,9 +256,6 @@ class _WayRows(RowList):
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         return 1 if self.screen.has_class("-low") else len(self.rows)
 
-    def on_resize(self) -> None:
-        self._reveal()
-
     def mark_of(self, index: int) -> str:
         if index == self.cursor:
             return "◉ "

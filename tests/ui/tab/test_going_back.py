@@ -139,6 +139,17 @@ async def test_undo_begins_at_the_last_prompt_since_which_files_have_changed(ope
         await desk.shows("1 file as at prompt 1: F5 u brings it back")
 
 
+async def test_the_list_of_files_does_not_push_the_chosen_prompt_out_of_view(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, TURN * 3 + "serve_until_closed()") as desk:
+        await desk.has_session()
+        await desk.pilot.resize_terminal(80, 24)
+        await _ask(desk, "first", "second", "third")
+        await desk.send("/undo")
+        await desk.shows(f"{UNDO} 3")
+        await desk.press("down", "down")
+        await desk.shows(f"{UNDO} 1", "A first.txt", "A second.txt", "A third.txt", "1 first")
+
+
 async def test_each_prompt_says_what_it_changed(open_desk: OpenDesk) -> None:
     async with open_desk(SESSION, TURN * 3 + "serve_until_closed()") as desk:
         await desk.has_session()
