@@ -45,7 +45,7 @@ LogIn: TypeAlias = Callable[[errors.AuthenticationRequired], Awaitable[bool]]
 """Lets the user log in, and returns whether to try again."""
 Options: TypeAlias = Sequence[tuple[str, str]]
 """What to choose in a session: options by category or ID, and their values."""
-RESTARTED: Final = "The agent was restarted, with a new session: nothing had been said in the one before."
+RESTARTED: Final = "The agent was restarted; this is a new session."
 NOT_TOLD: Final = "The agent continues this session, but doesn't tell what was said in it."
 PAUSES_S: Final = (0.2, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
 """Pauses between attempts to reconnect. The last one repeats."""

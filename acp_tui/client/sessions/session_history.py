@@ -54,8 +54,8 @@ class SessionFromRecording(Session):
         last = datetime.fromtimestamp(recorded.last_at)
         told = f"Read back from its recording, which ends {last:%Y-%m-%d %H:%M}"
         self.why_read_only = "" if has_failed else why
-        first = f"Read-only: {self.why_read_only}" if self.why_read_only else why
-        self.apply(Disconnected(f"{first}\n{told}" if first else told, is_fault=bool(why) and has_failed))
+        first = f"Read-only: {why}. " if self.why_read_only else f"{why}\n" if why else ""
+        self.apply(Disconnected(f"{first}{told}", is_fault=bool(why) and has_failed))
 
 
 def reread(

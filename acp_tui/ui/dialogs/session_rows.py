@@ -16,8 +16,8 @@ from acp_tui.ui.rendering.wrapping import cut, width_cells
 from acp_tui.ui.session.status_line import FORKED, TabState
 from acp_tui.values import dataclass
 
-TITLE_CELLS: Final = 24
-"""Cells reserved for the title."""
+TITLE_CELLS: Final = 20
+"""Cells reserved for a title that isn't shorter."""
 MAX_WHEN_CELLS: Final = 16
 MAX_AGENT_CELLS: Final = 14
 
@@ -119,6 +119,8 @@ def session_rows(
     """
     rows = list(rows)
     times = [_local_time(row.when) for row in rows]
+    labels = [" ".join(filter(None, (row.mark, f"{PINNED * row.is_pinned}{row.title or row.agent}"))) for row in rows]
+    widest = max((width_cells(label[:TITLE_CELLS]) for label in labels), default=0)
     columns = _fitting(
         {
             "state": aligned(["archived" if row.is_archived else row.state for row in rows]),
@@ -128,13 +130,13 @@ def session_rows(
             "when": aligned([_when(row, time, now) for row, time in zip(rows, times, strict=True)]),
             "folder": aligned([_place(row, here) for row in rows]),
         },
-        cells - TITLE_CELLS - len(GAP),
+        cells - min(widest, TITLE_CELLS) - len(GAP),
     )
     asides = zip(*columns.values(), strict=True) if columns else ((),) * len(rows)
     return [
         PickerRow(
             row.key,
-            " ".join(filter(None, (row.mark, f"{PINNED * row.is_pinned}{row.title or row.agent}"))),
+            label,
             _rest(row, time, {*columns, *([] if is_low else ["last"])}),
             row.group,
             row.is_current,
@@ -143,7 +145,7 @@ def session_rows(
             below=row.last if not is_low else "",
             other_words=f"{row.agent} {row.last}",
         )
-        for row, time, aside in zip(rows, times, asides, strict=True)
+        for row, label, time, aside in zip(rows, labels, times, asides, strict=True)
     ]
 
 
@@ -151,7 +153,7 @@ def _fitting(columns: dict[str, list[str]], cells: int) -> dict[str, list[str]]:
     """The columns that aren't empty and fit into `cells`. The least important ones are dropped first."""
     columns = {name: texts for name, texts in columns.items() if any(texts)}
     least = "when" if len(set(columns.get("agent", ()))) > 1 else "agent"
-    for name in ("prompts", "state", "folder", "changes", least):
+    for name in ("prompts", "folder", "changes", "state", least):
         if sum(width_cells(texts[0]) + len(GAP) for texts in columns.values()) - len(GAP) <= cells:
             break
         columns.pop(name, None)

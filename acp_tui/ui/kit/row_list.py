@@ -224,7 +224,8 @@ class NumberedRows(RowList):
 def _aside(row: PickerRow[Any], room: int) -> str:
     """The text at the end of the row, with the gap before it; "" if the label would get too little room."""
     aside = GAP + make_visible_line(row.aside) if row.aside else ""
-    return aside if room - width_cells(aside) >= MIN_LABEL_CELLS else ""
+    least = min(width_cells(make_visible_line(row.label)), MIN_LABEL_CELLS)
+    return aside if room - width_cells(aside) >= least else ""
 
 
 def _about(row: PickerRow[Any], room: int) -> str:

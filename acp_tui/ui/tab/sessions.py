@@ -117,7 +117,7 @@ class HistoryController:
         one = _past_in(tab)
         past = known[one.key] if one is not None else None
         sign, _ = MARKS[tab.state]
-        panel = tab.panel
+        panel, read = tab.panel, tab.session if isinstance(tab.session, SessionFromRecording) else None
         summary = tab.changes.summary() if tab.changes is not None else ""
         return SessionRow(
             tab.mode,
@@ -130,8 +130,9 @@ class HistoryController:
             self._branches.get(tab.cwd, ""),
             " ".join(word for word in summary.split() if word[0] in "+-"),
             f"{number:>2} {sign}",
-            tab.state.value if tab.state in TOLD else "",
+            OpenMode.RECORDING.value if read is not None else tab.state.value if tab.state in TOLD else "",
             last_line(panel.conversation) if panel is not None else tab.phase,
+            read.why_read_only if read is not None else "",
             prompts=len(prompts_in(panel.conversation)) if panel is not None else 0,
             is_tab=True,
             is_current=tab is self._tab,

@@ -10,6 +10,7 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
@@ -318,7 +319,7 @@ class Tab:
 
     async def begin_anew(self) -> None:
         """Start a session in place of the current one; if the worktree is being removed, in the folder it came from."""
-        origin = self.actions.worktrees.left_for if self._is_in_worktree else None
+        origin = self.actions.worktrees.left_for if self.worktree else None
         agent = self.link.agent
         if origin is None or agent is None:
             await self.opener.begin_anew()
@@ -367,14 +368,14 @@ class Tab:
         if not is_idle and not await self.agent.confirm("The agent is working. Close the tab anyway?"):
             return False
         # Return at once if there is nothing to ask: the next keys are for another tab.
-        return not self._is_in_worktree or await self.actions.worktrees.may_leave(others, is_chosen=is_chosen)
+        return not self.worktree or await self.actions.worktrees.may_leave(others, is_chosen=is_chosen)
 
     async def leave(self) -> None:
         """Close the session, and the agent if no other tab uses it."""
         if self.session is not None:
             await self.sessions.close(self.session)
         await self.detach()
-        if self._is_in_worktree:
+        if self.worktree:
             await self.actions.worktrees.remove()
 
     async def detach(self) -> None:
@@ -383,9 +384,9 @@ class Tab:
         await self.link.leave(self)
 
     @property
-    def _is_in_worktree(self) -> bool:
-        """Whether the folder may be in a worktree of ours, judging by the name of its parent folders."""
-        return any(part.endswith(".worktrees") for part in self.cwd.parts)
+    def worktree(self) -> str:
+        """The name of the worktree of ours that the folder may be in, judging by its parents; "" for none."""
+        return next((name for above, name in pairwise(self.cwd.parts) if above.endswith(".worktrees")), "")
 
     async def begin_in_worktree(self, command: AgentCommand) -> Tab | None:
         """Start this agent in a new git worktree of the folder, in a new tab; None if that fails, which is told."""

@@ -122,7 +122,7 @@ async def test_a_session_in_which_nothing_was_said_is_replaced_by_a_new_one(
         assert desk.shown_session.session_id == "s2"
         assert not desk.sent("session/resume")
         assert [entry.text for entry in desk.shown_session.conversation.entries] == [
-            "The agent was restarted, with a new session: nothing had been said in the one before."
+            "The agent was restarted; this is a new session."
         ]
 
 

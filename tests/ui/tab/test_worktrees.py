@@ -71,6 +71,14 @@ async def test_the_sessions_of_a_repository_and_its_worktrees_are_listed_togethe
         assert shown == [{"Zebras?": False, "Lions?": False}, {"Zebras?": False, "Lions?": True}]
 
 
+async def test_the_status_line_names_the_worktree_of_its_tab(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, TWO + "serve_until_closed()") as desk:
+        await open_worktree(desk)
+        await desk.until(lambda: "worktree fix · F1 help" in desk.status)
+        await desk.press("alt+1")
+        await desk.until(lambda: "F1 help" in desk.status and "worktree" not in desk.status)
+
+
 async def test_a_worktree_without_changes_goes_with_its_tab_and_escape_keeps_both(open_desk: OpenDesk) -> None:
     async with open_desk(SESSION, TWO + "serve_until_closed()") as desk:
         folder = await open_worktree(desk)
