@@ -34,7 +34,7 @@ def test_our_own_word_on_it_comes_first() -> None:
 
 
 def test_options_are_numbered_below_a_blank_line() -> None:
-    assert shown().endswith("\n\n  1 y  Allow once   “Allow”\n  2 n  Reject once  “No”")
+    assert shown().endswith("\n\n  1 y  Allow once\n  2 n  Reject once  “No”")
 
 
 def test_what_is_nested_deeply_is_shown_all_the_same() -> None:
