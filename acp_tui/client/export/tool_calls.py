@@ -51,7 +51,7 @@ class ShownTerminals:
 def tool_call_section(entry: ToolCallEntry, terminals: ShownTerminals) -> Iterator[str]:
     """What the call is, what it shows, and what was decided about it."""
     call = entry.call
-    state = (problem if call.status == tool_calls.FAILED else literal)(_state(entry, terminals))
+    state = (problem if entry.shown_status == tool_calls.FAILED else literal)(_state(entry, terminals))
     content = [part for item in call.shown_content for part in _content(item, terminals)]
     shown = content if call.content else _raw(call)
     return section(call.shown_title, state, *shown, *map(_decision, entry.decisions))

@@ -181,7 +181,7 @@ class ToolCallDrawing(KeptDrawing):
 
     def _header(self, context: DrawContext) -> list[Strip]:
         call, palette = self._entry.call, context.palette
-        status = tool_calls.PENDING if self._entry.waiting and call.is_settled else call.status
+        status = tool_calls.PENDING if self._entry.waiting and call.is_settled else self._entry.shown_status
         glyph = STATUS_GLYPHS.get(status, "◌")
         said = "" if status in WITHOUT_WORD else make_visible_line(self._entry.status_words)
         word = "needs your decision" if self._entry.waiting else said

@@ -134,7 +134,13 @@ class AnswerableRequest(RequestBody, can_focus=True):
     async def on_key(self, event: events.Key) -> None:
         self.show_changes()
         binding = self._binding(event)
-        await self.guard.take_key(event, binding, self._decision(event, binding))
+        no_answer = self._no_answer if event.key in LETTERS.values() else ""
+        await self.guard.take_key(event, binding, self._decision(event, binding), no_answer)
+
+    @property
+    def _no_answer(self) -> str:
+        """What to say of a letter that answers other requests; "" where it's written into the prompt."""
+        return ""
 
     def _decision(self, event: events.Key, binding: Binding | None) -> str:
         """What the key would decide; "" if it decides nothing, as without room, where it shows the request."""

@@ -578,3 +578,12 @@ async def test_a_key_shows_a_request_without_room_at_once_and_says_no_half_sente
         await page.press("n")
         assert "Reject once in a moment; to write instead, type on" in page.words
         assert page.decisions == {}
+
+
+async def test_a_letter_that_is_no_answer_does_nothing_but_say_which_keys_answer() -> None:
+    async with open_page() as page:
+        await _open(page, PermissionOption("always", "Always", "allow_always"), REJECT)
+        await page.press("y")
+        assert "these keys answer: 1-2 a n" in page.text
+        assert _is_open(page)
+        assert (page.decisions, page.draft) == ({}, "")

@@ -6,7 +6,7 @@ import pytest
 
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.facts import PermissionOption, RequestKey
-from acp_tui.conversation.permission_requests import KIND_WORDS
+from acp_tui.conversation.permission_requests import KIND_WORDS, chosen_words
 from acp_tui.conversation.tool_calls import BlockContent, Location, TextDiff
 from acp_tui.conversation.updates import Disconnected, PermissionAnswered, PermissionNoted
 from acp_tui.ui.kit.answer_guard import REPEAT_S
@@ -47,6 +47,21 @@ async def test_it_shows_our_word_for_each_kind_and_the_agents_names_behind_sorte
             "4 n  Reject once    “No”",
             "5    Reject always  “Never”",
         ]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "shown"),
+    [
+        ("Reject", "reject_once", "Reject once"),
+        ("Always Allow", "allow_always", "Allow always"),
+        ("Reject", "reject_always", "Reject always “Reject”"),
+        ("Allow", "allow_always", "Allow always “Allow”"),
+        ("Reject", "allow_once", "Allow once “Reject”"),
+        ("Yes", "allow_once", "Allow once “Yes”"),
+    ],
+)
+def test_the_agents_words_follow_ours_only_if_they_say_something_else(name: str, kind: str, shown: str) -> None:
+    assert chosen_words(name, kind) == shown
 
 
 LIES = (
