@@ -6,6 +6,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -39,8 +40,10 @@ def print_settings(args: Args) -> int:
     read = settings_in(args.cwd)
     found = list(documented())
     if args.word:
-        from acp_tui.ui.kit import filtered_list, row_list  # load Textual
+        from acp_tui.ui.kit import filtered_list, row_list, themes  # load Textual
 
+        names = ", ".join(sorted(themes.THEME_NAMES))
+        found = [replace(one, allowed=names) if one.key == "appearance.theme" else one for one in found]
         rows = [row_list.PickerRow(one, one.key, one.doc) for one in found]
         found = [row.value for row in filtered_list.matching(rows, args.word)]
     if args.format == "json":
@@ -61,7 +64,7 @@ def _as_json(one: SettingDoc, settings: Settings) -> dict[str, object]:
         "key": one.key,
         "value": value_in_force(one, settings),
         "default": one.default,
-        "allowed": _allowed(one),
+        "allowed": one.allowed,
         "about": one.doc,
     }
 
@@ -71,15 +74,7 @@ def _about(one: SettingDoc, value: str) -> Iterator[str]:
     yield f"\n[{one.key}]" if is_table else f"{one.key} = {value}" if value else one.key
     usual = shown_setting(one.default)
     default = f" Default: {usual}." if value != usual else ""
-    yield _indented(one.doc if is_table else f"{one.doc} Allowed: {_allowed(one)}.{default}")
-
-
-def _allowed(one: SettingDoc) -> str:
-    if one.key != "appearance.theme":
-        return one.allowed
-    from acp_tui.ui.kit.themes import THEME_NAMES  # loads Textual
-
-    return ", ".join(sorted(THEME_NAMES))
+    yield _indented(one.doc if is_table else f"{one.doc} Allowed: {one.allowed}.{default}")
 
 
 def _indented(text: str) -> str:

@@ -18,7 +18,7 @@ from textual.app import App
 from textual.color import Color
 from textual.strip import Strip
 
-from acp_tui.ui.replay.formats import FONTS
+from acp_tui.ui.base.app import FONTS
 
 SVG_CELL: Final = 12.2
 ROW: Final = 24.4

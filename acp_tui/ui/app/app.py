@@ -22,8 +22,8 @@ from acp_tui.client.private_files import replace_file
 from acp_tui.client.settings.location import project_settings_file, settings_file, state_folder
 from acp_tui.client.settings.settings import Settings
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.conversation.wording import clock_time
-from acp_tui.ui.base.app import BaseApp
+from acp_tui.conversation.wording import clock_time, from_home
+from acp_tui.ui.base.app import BaseApp, picture_of
 from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.keymap import keymap_of, places_of
 from acp_tui.ui.commands.table import FIRST, LATER
@@ -513,15 +513,16 @@ class AcpTuiApp(BaseApp):
         It's written like everything else that contains conversation: Textual's own files have the permissions of the
         umask.
         """
-        name = filename or f"acp-tui_{datetime.now():{time_format or '%Y-%m-%dT%H_%M_%S_%f'}}.svg"
+        name = filename or f"acp-tui-{datetime.now():{time_format or '%Y-%m-%d-%H%M%S'}}.svg"
         pictures = user_pictures_path()
         file = Path(path or (pictures if pictures.is_dir() else Path.home()), name)
         try:
-            replace_file(file, self.export_screenshot().encode(), is_ours=False)
+            replace_file(file, picture_of(self).encode(), is_ours=False)
         except OSError as error:
-            self.notify(f"The picture can't be saved in {file}: {error.strerror}", severity="error", markup=False)
+            told = f"The picture can't be saved in {from_home(file)}: {error.strerror}"
+            self.notify(told, severity="error", markup=False)
         else:
-            self.notify(f"The picture is saved in {file}", markup=False)
+            self.notify(f"The picture is saved in {from_home(file)}", markup=False)
         return None
 
     async def _start_agent(self, command: AgentCommand, cwd: Path, on_phase: Callable[[Phase], None]) -> Agent:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import re
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from rich.console import Console
 from textual import events, work
+from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.filter import LineFilter, Monochrome, NoColor
 from textual.notifications import Notify
@@ -254,3 +256,24 @@ class BaseApp(PatchedApp):
             self.say(notes[0], is_wrong=True)
         elif notes:
             self.say(f"{len(notes)} problems with your settings; to see them: /settings", is_wrong=True)
+
+
+FONTS: Final = "Fira Code, Menlo, Consolas, DejaVu Sans Mono, monospace"
+
+
+def picture_of(app: App[Any]) -> str:
+    """The screen as SVG: with stable ids, the viewer's own fonts, and a window in the theme's colors.
+
+    Textual's ids contain a checksum of the contents. Its font comes from the network, which most places that show
+    pictures forbid. Each run of text has a fixed width, so another monospaced font moves no column. Textual's frame is
+    nearly black, even around a light theme.
+    """
+    svg = app.export_screenshot(title="acp-tui", simplify=True)
+    svg = re.sub(r"\bterminal-\d+-", "terminal-", re.sub(r"@font-face\s*\{[^}]*\}\s*", "", svg))
+    if not app.current_theme.ansi:  # its colors are the terminal's own
+        color = app.theme_variables
+        frame = f'<rect fill="{color["surface"]}" stroke="{color["panel"]}"'
+        svg = svg.replace('<rect fill="#292929" stroke="rgba(255,255,255,0.35)"', frame, 1)
+        title = '<text class="terminal-title" fill="{}"'
+        svg = svg.replace(title.format("#c5c8c6"), title.format(color["foreground"]), 1)
+    return svg.replace("font-family: Fira Code, monospace", f"font-family: {FONTS}")

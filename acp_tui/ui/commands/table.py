@@ -242,7 +242,7 @@ COMMANDS: Final = (
     own("question", "next_field", "tab", "go(1)", "Go to the next field, or button"),
     own("question", "field_before", "shift+tab", "go(-1)", "Previous field, or back to the prompt"),
     own("question", "confirm", "enter", "confirm", "Answer with what is chosen"),
-    own("question", "send_form", "ctrl+enter", "send", "Send the form", "like Enter on the last field"),
+    own("question", "send_form", "ctrl+s", "send", "Send the form", "like Enter on the last field"),
     own("question", "copy", "c", "copy", "Copy it", "the page's address"),
     own("question", "leave_question", "escape", "leave", "Back to the prompt", "the question stays open"),
     own("choices", "choice_choose", "space", "choose", "Choose it, or not"),
@@ -320,7 +320,7 @@ COMMANDS: Final = (
     own("settings", "settings_notes", "ctrl+n", "show_notes", "Show the problems", has_priority=True),
     own("settings", "settings_project", "ctrl+t", "ask_for_project", "Decide on the project's file",
         has_priority=True),
-    own("setting", "setting_save", "ctrl+s,alt+enter", "accept", "Write it", has_priority=True),
+    own("setting", "setting_save", "ctrl+s", "accept", "Write it", has_priority=True),
     own("setting", "setting_reset", "ctrl+r", "reset", "Use the default", has_priority=True),
     # Where there is more than fits: these come last, since a key's own meaning in a place goes first
     own("reading", "next_change", "j", "go_to_change(1)", "Next change"),

@@ -16,6 +16,7 @@ from textual.message import Message
 from textual.strip import Strip
 
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.conversation.wording import from_home
 from acp_tui.ui.kit.line_view import LineView
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.rendering.palette import Palette
@@ -246,7 +247,8 @@ def short_folder(folder: Path, here: Path | None) -> str:
     """The end of a folder's path, with as many parts as fit; "" for `here`."""
     if folder == here:
         return ""
-    tail = make_visible_line(str(folder))[-8 * MAX_FOLDER_CELLS :]  # measuring takes time in proportion to the length
+    # Measuring takes time in proportion to the length.
+    tail = make_visible_line(from_home(folder))[-8 * MAX_FOLDER_CELLS :]
     if width_cells(tail) <= MAX_FOLDER_CELLS:
         return tail
     while width_cells(tail) >= MAX_FOLDER_CELLS and "/" in tail[1:]:

@@ -39,7 +39,7 @@ from acp_tui.ui.textual_gaps.internals import bindings_of_key, press_in, take_wa
 MAX_TITLE_CELLS: Final = 30
 """The maximum width of the agent's name, so that the number of waiting questions stays in view."""
 BETWEEN_KEYS: Final = " · "
-KEYS_OF_ALL: Final = frozenset({"escape", "tab", "shift+tab", "ctrl+enter", "pageup", "pagedown"})
+KEYS_OF_ALL: Final = frozenset({"escape", "tab", "shift+tab", "ctrl+s", "pageup", "pagedown"})
 """These keys act on the card, whichever field has the focus."""
 
 

@@ -26,11 +26,11 @@ from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import session_facts
-from acp_tui.ui.base.app import BaseApp
+from acp_tui.ui.base.app import BaseApp, picture_of
 from acp_tui.ui.kit.themes import DARK
 from acp_tui.ui.prompt import PromptFrame
 from acp_tui.ui.replay.demo_recording import DemoUser, record_demo, timeless, without_durations
-from acp_tui.ui.replay.formats import CannotRender, WindowColors, text_of, tidy_svg
+from acp_tui.ui.replay.formats import CannotRender, text_of
 from acp_tui.ui.replay.panel import RecordedPanel
 from acp_tui.ui.replay.player import Player, Spot, moment_of
 from acp_tui.ui.replay.timeline import Timeline, open_playable
@@ -185,18 +185,6 @@ class Studio:
         # While the emulator loads, no terminal has a screen.
         is_loading = any(panel.view.terminal_screens.screen(state) is None for state in list(terminals)[:1])
         return panel.is_settled and not is_loading
-
-
-def picture_of(app: App[Any]) -> str:
-    return tidy_svg(app.export_screenshot(title="acp-tui", simplify=True), _frame(app))
-
-
-def _frame(app: App[Any]) -> WindowColors | None:
-    """The window frame in the theme's colors; None if those are the terminal's own."""
-    if app.current_theme.ansi:
-        return None
-    variables = app.theme_variables
-    return WindowColors(variables["surface"], variables["panel"], variables["foreground"])
 
 
 @asynccontextmanager

@@ -214,7 +214,7 @@ class GoingBack:
             tab.prompt.set_draft(self._text(prompt.entry))
 
     async def _hand_over(self, prompt: SentPrompt | None) -> None:
-        choice = await choose_agent(self._tab.app, "Go on with another agent")
+        choice = await choose_agent(self._tab.app, "Go on with another agent", last=self._tab.link.name)
         if choice is None:
             return
         if choice.is_in_worktree:

@@ -27,6 +27,7 @@ from acp_tui.conversation.tool_calls import (
 from acp_tui.conversation.tool_text import shown_location
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.visible.confusables import make_visible_path
+from acp_tui.conversation.wording import from_home
 from acp_tui.ui.conversation.blocks import block_label
 from acp_tui.ui.conversation.subagents import name_of
 from acp_tui.ui.dialogs.naming import ExportDialog
@@ -97,7 +98,7 @@ class TakeOut:
         dialog = ExportDialog(session.cwd, file or default_name(facts, ".md"), write, is_chosen=bool(file))
         written = await self._tab.ask(dialog)
         if written is not None:
-            self._tab.say(f"Written to {make_visible_line(str(written))}\n{NOT_REDACTED}")
+            self._tab.say(f"Written to {make_visible_line(from_home(written))}\n{NOT_REDACTED}")
 
     # One entry
 
@@ -131,7 +132,7 @@ class TakeOut:
         if block is None:
             return
         file = await to_thread.run_sync(save_block, block, self._cwd)
-        self._say(f"Saved as {make_visible_path(str(file))}", is_problem=False)
+        self._say(f"Saved as {make_visible_path(from_home(file))}", is_problem=False)
 
     async def stop_one(self) -> None:
         """Ask the agent to stop what the entry shows, if it supports that. The turn goes on."""

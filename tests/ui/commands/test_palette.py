@@ -34,9 +34,16 @@ async def test_a_picture_of_the_screen_is_written_among_the_users_pictures_or_at
     with anyio.fail_after(LIMIT_S):
         async with open_hub() as hub:
             app = AcpTuiApp(hub, None, tmp_path)
-            async with app.run_test() as pilot:
+            async with app.run_test(notifications=True) as pilot:
                 app.deliver_screenshot("it.svg")
-                await until_so(pilot, (tmp_path / folder / "it.svg").exists)
+                told = f"The picture is saved in {Path('~', folder, 'it.svg')}"
+                await until_so(pilot, lambda: told in [each.message for each in app.notices.shown])
+                for theme in (LIGHT, DARK):
+                    app.theme = theme.name
+                    await pilot.pause()
+                    app.deliver_screenshot("it.svg")
+                    frame = f'<rect fill="{app.theme_variables["surface"]}"'
+                    assert frame in (tmp_path / folder / "it.svg").read_text()
 
 
 async def test_no_command_stands_in_the_palette_twice_also_after_it_was_used(open_desk: OpenDesk) -> None:

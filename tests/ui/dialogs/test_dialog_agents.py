@@ -54,6 +54,12 @@ async def test_all_agents_are_shown_with_what_runs_and_what_is_wrong() -> None:
         assert "agents.toml: something is wrong" in page.text
 
 
+async def test_the_agent_that_is_left_is_the_last_in_the_list() -> None:
+    async with open_dialog(AgentsScreen(lambda: CATALOGUE, lambda: None, last="here")) as page:
+        await page.until(lambda: "1 fetched" in page.text)
+        assert "3 here" in page.text
+
+
 async def test_a_search_finds_what_is_ready_before_what_would_be_installed() -> None:
     mine = ListedAgent(AgentCommand("my-claude", ("here",), is_listed=True), EntrySource.USER, "My Claude")
     offer = Offer("claude", "npm", "claude-agent", "claude")

@@ -133,7 +133,7 @@ DIALOGS: tuple[tuple[Callable[[str], Screen[Any]], tuple[str, ...]], ...] = (
     (_sessions, ("d", "enter", "ctrl+end", "down")),
     (_login, ("enter",)),
     (_card, ("space",)),
-    (_form, ("tab", "tab", "tab", "tab", "down", "ctrl+enter")),
+    (_form, ("tab", "tab", "tab", "tab", "down", "ctrl+s")),
     (_visit, ()),
     (_trust, ()),
 )

@@ -485,7 +485,7 @@ DIALOGS: dict[str, Callable[[], ModalScreen[Any]]] = {
 def _keystrokes(random: Random) -> Iterator[tuple[float, str]]:
     """Waits, each followed by a key; now and then, the button that says yes is clicked."""
     for _ in range(10):
-        yield random.choice(WAITS), random.choice((*LETTERS, *"yynn", "right", "left", "ctrl+enter", "click"))
+        yield random.choice(WAITS), random.choice((*LETTERS, *"yynn", "right", "left", "ctrl+s", "click"))
 
 
 @pytest.mark.parametrize("kind", DIALOGS)
@@ -561,7 +561,7 @@ class _Answering:
                     if not self.page.answers:
                         await self._press(letter)
             else:
-                await self._press(self.random.choice((*LETTERS, *"011", "ctrl+enter", "tab", "tab")))
+                await self._press(self.random.choice((*LETTERS, *"011", "ctrl+s", "tab", "tab")))
             if self.page.answers:
                 break
 
@@ -588,7 +588,7 @@ class _Answering:
         await self.page.press("space" if key == " " else key)
         if had_focus != _is_on_card(self.page.pilot.app.focused):
             self.judge.changes(self.page.clock.now_s)
-        may_accept = key in ("enter", "ctrl+enter", *"123456789")
+        may_accept = key in ("enter", "ctrl+s", *"123456789")
         await self._check(had_focus and may_accept and (is_meant or is_written))
 
     async def _click(self) -> None:

@@ -76,14 +76,14 @@ ANSWERS: list[tuple[Field, tuple[str, ...], FormValues]] = [
 
 
 @pytest.mark.parametrize("is_default", [True, False], ids=["as filled in", "changed"])
-async def test_ctrl_enter_sends_each_kind_in_its_own_type(is_default: bool) -> None:
+async def test_ctrl_s_sends_each_kind_in_its_own_type(is_default: bool) -> None:
     answers = [(replace(field, name=f"{at}"), keys, values) for at, (field, keys, values) in enumerate(ANSWERS)]
     answers = [(field, keys, values) for field, keys, values in answers if is_default is (not keys)]
     expected = {field.name: value for field, _, values in answers for value in values.values()}
     async with open_form(form(*(field for field, *_ in answers))) as page:
         for _, keys, _ in () if is_default else answers:
             await page.press_slowly(*keys, "tab")
-        await page.press_slowly("ctrl+enter")
+        await page.press_slowly("ctrl+s")
         action, sent = await page.gets_answer()
         assert (action, sent) == ("accept", expected)
         assert list(map(type, (sent or {}).values())) == list(map(type, expected.values()))
@@ -91,7 +91,7 @@ async def test_ctrl_enter_sends_each_kind_in_its_own_type(is_default: bool) -> N
 
 async def test_a_mended_answer_is_sent() -> None:
     async with open_form(form(TextField("a"), TextField("b", min_length=2), TextField("c"))) as page:
-        await page.press_slowly("tab", "x", "tab", "ctrl+enter", "y", "ctrl+enter")  # the invalid field has the focus
+        await page.press_slowly("tab", "x", "tab", "ctrl+s", "y", "ctrl+s")  # the invalid field has the focus
         assert await page.gets_answer() == ("accept", {"b": "xy"})
 
 
@@ -110,7 +110,7 @@ async def test_what_does_not_fit_is_not_sent_and_is_said_until_the_answer_is_ano
     async with open_page() as page:
         for field, before, words, change in CHANGES:
             await page.elicit(form(field, MORE))
-            await page.press_slowly("tab", *before, "ctrl+enter")
+            await page.press_slowly("tab", *before, "ctrl+s")
             assert page.answers == [], field
             assert words in page.words, field
             await page.press_slowly(*change[:-1])
@@ -122,7 +122,7 @@ async def test_what_does_not_fit_is_not_sent_and_is_said_until_the_answer_is_ano
 
 async def test_an_answer_that_was_typed_and_sent_at_once_keeps_what_is_said_of_it() -> None:
     async with open_form(form(NumberField("f", maximum=5))) as page:
-        for key in ("6", "ctrl+enter"):  # the second arrives before the first was reported
+        for key in ("6", "ctrl+s"):  # the second arrives before the first was reported
             page.pilot.app.post_message(Key(key, key if len(key) == 1 else None))
         await page.settled()
         assert "at most 5" in page.words
@@ -153,7 +153,7 @@ async def test_the_field_that_is_answered_is_marked_and_whole_in_view() -> None:
     last = ChoiceField("last", CHOICES, is_required=True)
     async with open_form(form(*fields, last), size=(80, 24)) as page:
         assert "▌ field-0" in page.text
-        await page.press_slowly(*["enter"] * 6, "ctrl+enter")
+        await page.press_slowly(*["enter"] * 6, "ctrl+s")
         shown = page.text
         for words in ("▌ last", "▌ 1 ○ First", "▌ 3 ○ Third", "▌ ✗ is required"):
             assert words in shown
@@ -255,7 +255,7 @@ async def test_in_a_form_of_several_fields_a_number_chooses_and_sends_nothing() 
     async with open_form(form(*fields)) as page:
         await page.press_slowly("2", "tab", "1", "3", "2", "2")
         assert page.answers == []
-        await page.press_slowly("ctrl+enter")
+        await page.press_slowly("ctrl+s")
         assert await page.gets_answer() == ("accept", {"a": "b", "b": ["a", "c"]})
 
 
@@ -274,7 +274,7 @@ async def test_a_required_field_of_an_unknown_kind_can_only_be_declined_or_cance
         assert "Can't send this: “where” is required" in page.words
         assert '{"type": "object"}' in page.words
         await page.click("Send")
-        await page.press_slowly("tab", "x", "ctrl+enter", "enter")
+        await page.press_slowly("tab", "x", "ctrl+s", "enter")
         assert page.answers == []
         await page.press_slowly("tab", "enter")
         assert await page.gets_answer() == ("decline", None)
@@ -311,7 +311,7 @@ async def test_a_field_that_looks_like_a_secret_is_warned_of() -> None:
 async def test_a_default_that_cannot_be_seen_is_not_filled_in_unseen() -> None:
     async with open_form(form(TextField("a", default="safe\u202e\x1b[2J"))) as page:
         assert "n't filled in: safe⟨U+202E⟩␛[2J" in page.words
-        await page.press_slowly("ctrl+enter")
+        await page.press_slowly("ctrl+s")
         assert await page.gets_answer() == ("accept", {})
 
 
@@ -358,10 +358,10 @@ async def test_no_field_takes_a_letter_before_the_user_has_gone_to_it() -> None:
 async def test_an_enter_that_was_on_its_way_sends_no_form() -> None:
     async with open_page() as page:
         await page.elicit(form(BooleanField("yes", default=True)))
-        await page.press("tab", "ctrl+enter", "enter", "1")
+        await page.press("tab", "ctrl+s", "enter", "1")
         assert page.answers == []
         assert "Too soon" in page.words
-        await page.press_slowly("ctrl+enter")
+        await page.press_slowly("ctrl+s")
         assert await page.gets_answer() == ("accept", {"yes": True})
 
 
@@ -453,10 +453,10 @@ async def test_tab_leads_through_a_form_at_once_and_only_sending_is_too_soon() -
         await page.press("tab", "tab", "x")
         assert page.draft == "I write"
         assert "Too soon" not in page.words
-        await page.press("shift+tab", "ctrl+enter")
+        await page.press("shift+tab", "ctrl+s")
         assert page.answers == []
         assert "Too soon" in page.words
-        await page.press_slowly("ctrl+enter")
+        await page.press_slowly("ctrl+s")
         assert await page.gets_answer() == ("accept", {"name": "x", "yes": True})
 
 
@@ -475,9 +475,9 @@ async def test_the_numbers_of_choices_are_shown_where_they_count() -> None:
 async def test_the_keys_say_what_enter_does_in_each_field() -> None:
     fields = (TextField("a"), TextField("b", default="one\ntwo"), BooleanField("c"))
     async with open_form(form(*fields, UnknownField("d", "object", {}))) as page:
-        assert "Enter Tab next · Ctrl+Enter send · Esc back" in page.text
+        assert "Enter Tab next · Ctrl+S send · Esc back" in page.text
         await page.press_slowly("tab")
-        assert "Tab next · Ctrl+Enter send · Esc back" in page.text
+        assert "Tab next · Ctrl+S send · Esc back" in page.text
         assert "Enter, Tab" not in page.text
         await page.press_slowly("tab")
         assert "Enter send · Tab next · Esc back" in page.text

@@ -457,6 +457,7 @@ def test_what_is_no_time_is_shown_as_it_is() -> None:
 )
 def test_a_folder_is_shortened_from_the_left_and_left_out_where_it_is_this_one(folder: str, shown: str) -> None:
     assert short_folder(Path(folder), HERE) == shown
+    assert short_folder(Path.home() / "other", HERE) == "~/other"
     assert len(shown) <= MAX_FOLDER_CELLS
 
 

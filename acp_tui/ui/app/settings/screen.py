@@ -28,6 +28,7 @@ from acp_tui.client.settings.settings import READ_ELSEWHERE, KeyChoice, Settings
 from acp_tui.client.settings.wording import EXPANSION, allowed_values, set_value
 from acp_tui.client.settings.writing import TomlValue
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.conversation.wording import from_home
 from acp_tui.ui.app.settings.follower import LiveSettings, Origin
 from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.keymap import (
@@ -297,7 +298,7 @@ class SettingsScreen(Dialog[None]):
         self._about = Static(classes="setting-about", markup=False)
 
     def compose(self) -> ComposeResult:
-        yield Frame(shown_line(f"Settings · {self._live.file}"), KEYS, self._notes, self._list, self._about)
+        yield Frame(shown_line(f"Settings · {from_home(self._live.file)}"), KEYS, self._notes, self._list, self._about)
 
     def on_mount(self) -> None:
         self._live.listeners.append(self._show)
