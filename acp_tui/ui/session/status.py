@@ -96,7 +96,10 @@ def _value(option: ConfigOption) -> str:
 
 
 def _usage(usage: Usage) -> str:
-    text = f"{short_count(usage.used)}/{short_count(usage.size)}" if usage.size else short_count(usage.used)
+    used = short_count(usage.used)
+    if usage.size:  # in the unit of the size: 101/200k reads as 101k of 200k
+        used = f"{max(usage.used / 1000, 0.1):.1f}k" if 0 < usage.used < 1000 <= usage.size else used
+    text = f"{used}/{short_count(usage.size)}" if usage.size else used
     if usage.cost_amount is None:
         return text
     return f"{text} {money(usage.cost_amount, usage.cost_currency)}"

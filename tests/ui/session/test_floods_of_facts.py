@@ -32,7 +32,7 @@ async def test_facts_that_come_in_a_flood_are_looked_at_once_a_frame(
         await page.settled()
         assert len(looks) <= 2
         if kind == "usage":
-            assert "999/1k" in page.status
+            assert "1.0k/1k" in page.status
 
 
 async def test_the_latest_notice_of_a_flood_is_shown_and_the_rest_counted() -> None:

@@ -219,6 +219,8 @@ async def test_mode_model_and_usage_are_shown_as_the_agent_reported_them() -> No
     [
         (Usage(999, 0), "999 ·"),
         (Usage(1_500_000, 2_000_000), "1.5M/2.0M ·"),
+        (Usage(101, 200_000), "0.1k/200k ·"),
+        (Usage(2, 200_000), "0.1k/200k ·"),
         (Usage(0, 8_000, 3.5, "credits"), "0/8k 3.50 credits"),
         (Usage(5, 10, 0.0, None), "5/10 0.00"),
     ],
