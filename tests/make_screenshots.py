@@ -230,8 +230,8 @@ async def take_comparison() -> str:
             assert tab is not None
             setattr(tab, "changes", SimpleNamespace(summary=partial(str, changes)))  # noqa: B010
             branch = f"acp-tui/{name.lower()}"
-            compared.append(Compared(tab, Worktree(str(cwd), str(cwd), "/work/durations", branch, "")))
-        for (tab, _), (_, said, seconds, cost, tokens, *_) in zip(compared, CONTENDERS, strict=True):
+            compared.append(Compared(Worktree(str(cwd), str(cwd), "/work/durations", branch, ""), (tab,)))
+        for (_, (tab,)), (_, said, seconds, cost, tokens, *_) in zip(compared, CONTENDERS, strict=True):
             app.clock.now_s += seconds
             assert tab.session is not None
             tab.session.apply(chunk("agent", said))

@@ -139,7 +139,7 @@ class TextOutput(OutputFormat):
     def _show_tool(self, entry_id: EntryId, entry: ToolCallEntry) -> None:
         """Print what changed, except for a call that the agent only prepares, or announces again for its question."""
         call, said = entry.call, self._said_of_tools.get(entry_id)
-        if entry.is_rejected:
+        if entry.is_rejected and call.status != FAILED:
             return  # its question said so
         if call.status == PENDING and (said is not None or call.raw_input == {}):
             return

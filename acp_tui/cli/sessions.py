@@ -87,7 +87,8 @@ def _lines(found: Sequence[PastSession], short: dict[str, str], words: str) -> I
         last = datetime.fromtimestamp(past.last_at or 0)
         agent = make_visible_line(past.shown_agent)
         branch = f"  ({past.branch})" if past.branch else ""
-        row = f"{short[past.session_id]:<{ids}}  {agent:<{agents}}  {last:%Y-%m-%d %H:%M}  {past.title}{branch}"
+        fork = "  (fork)" * past.is_fork
+        row = f"{short[past.session_id]:<{ids}}  {agent:<{agents}}  {last:%Y-%m-%d %H:%M}  {past.title}{fork}{branch}"
         yield make_visible_line(row)
         line = _line_with(past, words)
         if line and line != past.title:
@@ -123,13 +124,15 @@ class Resumed:
     index: SessionIndex
     command: AgentCommand | None
     """None to only read the session again, without running anything."""
+    why: str = ""
+    """Why it can only be read."""
 
     @property
     def opening(self) -> Reopening:
         """What opens it on the screen."""
         from acp_tui.ui.tab.reopening import Reopening
 
-        return Reopening(self.past, self.index, self.command.options if self.command is not None else ())
+        return Reopening(self.past, self.index, self.command.options if self.command is not None else (), self.why)
 
 
 def recordings_index() -> SessionIndex:
@@ -150,10 +153,10 @@ def find_resumed(
     with ExitOnError():
         past = _named(index, wanted, cwd, args) if wanted else _last(index, cwd, args)
         (past,) = SessionMarks().marked([past])
-        command = _command_of(past, args)
+        command, why = _command_of(past, args)
         if command is not None:
             command = replace(sandboxed_as_before(command, past, sandbox), options=tuple(options))
-    return Resumed(past, index, command)
+    return Resumed(past, index, command, why)
 
 
 def continued(command: AgentCommand, wanted: str, cwd: Path, sandbox: str) -> tuple[AgentCommand, PastSession]:
@@ -247,19 +250,16 @@ def _which_there_are(index: SessionIndex) -> str:
     return "\n  ".join(("the most recent ones:", *lines, "to list them all: acp-tui sessions --all"))
 
 
-def _command_of(past: PastSession, args: AgentCommand | None) -> AgentCommand | None:
-    """Return what to run; None if the session can only be read. Raises ClientError."""
+def _command_of(past: PastSession, args: AgentCommand | None) -> tuple[AgentCommand | None, str]:
+    """Return what to run, or None and why the session can only be read. Raises ClientError."""
     why = "" if past.is_listed else past.why_not_again
-    if why:
-        say(f"{past.title or past.session_id}: {why}; showing its recording")
-        return None
-    if args is not None:
-        return args
-    try:
-        return recorded_agent(past.agent, past.command, past.cwd)
-    except AgentNotFound as error:
-        say(f"{error}; showing its recording")
-        return None
+    if not why:
+        try:
+            return args or recorded_agent(past.agent, past.command, past.cwd), ""
+        except AgentNotFound as error:
+            why = str(error)
+    say(f"{past.title or past.session_id}: {why}; showing its recording")
+    return None, why
 
 
 # Ending
@@ -270,12 +270,14 @@ def say_what_is_left(left: Sequence[LeftSession], folders: Iterable[Path], *, ha
     if had_terminals and not emulator.is_installed():
         say(emulator.PLAIN_TEXT_HINT)
     say_how_to_resume(*left)
-    for worktree in {known for folder in folders if (known := known_worktree(folder)) is not None}:
-        root, by_git = worktree.root, shlex.join(["git", "worktree", "remove", str(worktree.root)])
+    kept = {known for folder in folders if (known := known_worktree(folder)) is not None}
+    if kept:
         say(
-            f"kept worktree {root} on branch {worktree.branch}; to copy it back or delete it, resume its session and"
-            f" close the tab (Alt+W); to delete it at once: {by_git}"
+            "worktrees are kept; to copy one back or delete it, resume its session and close the tab (Alt+W); to"
+            " delete one with its changes: git worktree remove --force FOLDER"
         )
+    for root in sorted(worktree.root for worktree in kept):
+        sys.stderr.write(f"  {make_visible_line(shlex.quote(root))}\n")
 
 
 def say_how_to_resume(*left: LeftSession) -> None:
@@ -303,8 +305,8 @@ def _how(left: LeftSession, short: str, *, is_recorded: bool) -> str:
     if left.host:
         return ""
     if is_recorded:
-        note = "" if left.can_reopen else "    (read-only: the agent can't reopen it)"
+        note = f"    (read-only: {left.why_not})" if left.why_not else ""
         return f"acp-tui --resume {shlex.quote(short)}{note}"
-    if left.can_reopen and left.agent_is_listed:
+    if not left.why_not and left.agent_is_listed:
         return f"acp-tui {left.agent} --resume {shlex.quote(left.session_id)}"
     return ""

@@ -195,6 +195,11 @@ class Conversation:
         return self.turn is Turn.CANCELLING
 
     @property
+    def is_asking(self) -> bool:
+        """Whether a permission request or a form of the agent waits for the user, also without a turn."""
+        return bool(self.permissions or self.elicitations)
+
+    @property
     def last_failure(self) -> EntryId | None:
         """The error that ended the last turn; None if that ended otherwise, or another is running."""
         if not (self.is_idle and self.is_connected and self.turns and self.turns[-1].stop_reason is None):

@@ -10,7 +10,7 @@ from acp_tui.conversation.buffers import ByteRing, TextBuffer
 from acp_tui.conversation.content import ContentBlock, Text, is_for_user, label_of, typed_and_pasted
 from acp_tui.conversation.elicitation import FieldAnswer
 from acp_tui.conversation.facts import REJECTIONS, ErrorFacts
-from acp_tui.conversation.tool_calls import CANCELLED, UNFINISHED, TerminalId, ToolCall
+from acp_tui.conversation.tool_calls import CANCELLED, FAILED, UNFINISHED, TerminalId, ToolCall
 from acp_tui.conversation.updates import ClientRemark, ElicitationAction, Reconnected, Role, UnknownUpdate
 from acp_tui.values import dataclass
 
@@ -98,13 +98,18 @@ class ToolCallEntry:
 
     @property
     def is_rejected(self) -> bool:
-        """Whether the user rejected it, and the agent told nothing more."""
+        """Whether the user rejected it, and the agent told nothing more, or that it failed."""
         decided = self.decisions[-1].option_kind if self.decisions else None
-        return self.call.status == UNFINISHED and decided in REJECTIONS
+        return self.call.status in (UNFINISHED, FAILED) and decided in REJECTIONS
+
+    @property
+    def shown_status(self) -> str:
+        """The status as it looks: what the user rejected didn't fail."""
+        return UNFINISHED if self.is_rejected else self.call.status
 
     @property
     def status_words(self) -> str:
-        """The status as it is shown. An unknown one is the agent's text."""
+        """The status in words. An unknown one is the agent's text."""
         if self.is_rejected:
             return "rejected"
         return "canceled" if self.call.status == CANCELLED else self.call.status.replace("_", " ")

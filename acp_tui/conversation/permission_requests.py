@@ -56,8 +56,12 @@ def kind_word(option: PermissionOption) -> str:
 
 
 def quoted_name(option: PermissionOption) -> str:
-    """Return the agent's name for an option, plus its kind if the protocol doesn't define it; "" if it's our word."""
-    if option.kind == option.counts_as and option.name.strip().casefold() == kind_word(option).casefold():
+    """Return the agent's name for an option, plus its kind if the protocol doesn't define it.
+
+    "" if it says no more than our words: “Reject” for “Reject once”, “Always Allow” for “Allow always”.
+    """
+    said, ours = (set(text.casefold().split()) for text in (option.name, kind_word(option)))
+    if option.kind == option.counts_as and said and (said == ours or said | {"once"} == ours):
         return ""
     name = f"“{_short(option.name, MAX_NAME)}”" if option.name.strip() else "without a name"
     if option.kind == option.counts_as:

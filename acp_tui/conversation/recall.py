@@ -53,6 +53,7 @@ def recall(loaded: Conversation, recorded: Conversation) -> None:
             again[at] = EntryId(len(entries))
             entries.append(recorded.entries[at])
     loaded.entries = entries
+    loaded.is_fork = loaded.is_fork or recorded.is_fork
     _move(loaded, recorded, moved, again)
 
 

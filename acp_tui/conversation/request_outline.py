@@ -211,7 +211,7 @@ class RequestOutline:
             *changed, *(shown_path(path, cwd) for path in changed), *(location.path for location in call.locations)
         )
         for location in call.locations:
-            if location.path not in changed:
+            if location.path not in (*changed, command and command.cwd):
                 place = make_visible_path(shown_location(location, cwd))
                 yield Remark("in the session's folder" if place == HERE else f"at {place}")
         given = call.raw_input.get("cwd") if isinstance(call.raw_input, Mapping) else None
@@ -240,7 +240,7 @@ class RequestOutline:
     def _terminal(self, state: TerminalState | None, command: _ShellCommand | None) -> Iterator[RequestPart]:
         """The command running in a terminal, unless it's the one above. Its output is in the conversation."""
         if state is None:
-            yield Remark("[a terminal acp-tui doesn't know]")
+            yield Remark("[the agent shows a terminal that it hasn't opened]")
         elif state.command is not None:
             if command is None or state.command != command.line or state.cwd not in (None, command.cwd):
                 yield Remark("terminal")
@@ -338,7 +338,7 @@ def _purpose(call: tool_calls.ToolCall) -> str:
 
 def _what_for(title: str, line: str, call: tool_calls.ToolCall) -> str | None:
     """What a command is for, if the title is only the command, maybe with that in parentheses; None if it isn't."""
-    bare = title if title == line else title.strip().removesuffix("?")
+    bare = title if title == line else title.strip().removeprefix("Run ").removesuffix("?")
     if bare in (line, f"`{line}`"):
         return _purpose(call)
     said = bare.removeprefix(f"{line} (")

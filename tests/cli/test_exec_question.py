@@ -42,7 +42,7 @@ def test_the_content_of_a_new_file_is_shown_once() -> None:
 
 
 def test_options_are_numbered_below_a_blank_line() -> None:
-    assert shown().endswith("\n\n  1 y  Allow once   “Allow”\n  2 n  Reject once  “No”")
+    assert shown().endswith("\n\n  1 y  Allow once\n  2 n  Reject once  “No”")
 
 
 def test_what_is_nested_deeply_is_shown_all_the_same() -> None:

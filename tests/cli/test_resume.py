@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
@@ -228,15 +229,20 @@ async def test_the_sessions_of_a_repositorys_worktrees_are_listed_with_their_bra
     assert lions.endswith("  Lions?  (acp-tui/fix)")
 
 
-async def test_a_worktree_that_is_kept_says_how_to_come_back_to_it(
+async def test_worktrees_that_are_kept_are_listed_below_what_can_be_done(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    make_repository(tmp_path / "project", {"file.txt": b"one\n"})
-    worktree = await add_worktree(tmp_path / "project", "fix")
-    say_what_is_left([], [Path(worktree.folder)], had_terminals=False)
-    told = capsys.readouterr().err
-    assert f"kept worktree {worktree.root} on branch acp-tui/fix; to copy it back or delete it, resume its" in told
-    assert told.endswith(f"git worktree remove {worktree.root}\n")
+    project = tmp_path / "project"
+    make_repository(project, {"file.txt": b"one\n"})
+    made = [await add_worktree(project, name) for name in ("one", "other")]
+    say_what_is_left([], [Path(worktree.folder) for worktree in made], had_terminals=False)
+    told, *folders = capsys.readouterr().err.splitlines()
+    assert told.startswith("acp-tui: worktrees are kept; to copy one back or delete it, resume its session")
+    assert folders == [f"  {worktree.root}" for worktree in made]
+    command = told.partition("with its changes: ")[2].removesuffix("FOLDER").split()
+    Path(made[0].folder, "file.txt").write_text("two\n")
+    subprocess.run([*command, folders[0].strip()], cwd=project, check=True)
+    assert not Path(made[0].root).exists()
 
 
 async def test_a_folder_without_sessions_tells_of_those_in_others(
@@ -278,14 +284,14 @@ async def test_a_session_is_exported_and_nothing_overwritten(
 
 async def test_the_end_says_how_each_session_is_resumed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     session_id = await record(tmp_path, "Zebras?")
-    unrecorded = LeftSession("x" * 20, "Lions\x1b[2J", "gemini", agent_is_listed=True, can_reopen=True)
-    left = LeftSession(session_id, "<markup>", "somebody", agent_is_listed=False, can_reopen=False)
+    unrecorded = LeftSession("x" * 20, "Lions\x1b[2J", "gemini", agent_is_listed=True)
+    left = LeftSession(session_id, "<markup>", "somebody", agent_is_listed=False, why_not="its folder is gone")
     say_how_to_resume(left, unrecorded, replace(unrecorded, agent_is_listed=False))
     said = capsys.readouterr().err
     short = session_id[:8]
     assert said.splitlines()[:2] == [
         "Zebras?",
-        f"  acp-tui --resume {short}    (read-only: the agent can't reopen it)",
+        f"  acp-tui --resume {short}    (read-only: its folder is gone)",
     ]
     assert said.splitlines()[3:] == [f"  acp-tui gemini --resume {'x' * 20}"]
     assert "\x1b" not in said

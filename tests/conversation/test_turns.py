@@ -137,6 +137,15 @@ def test_a_rejected_call_whose_end_is_untold_is_rejected_after_the_turn(answer: 
     assert fold(prompt("go"), ask(1, "a"), ended, answered) == conversation
 
 
+@pytest.mark.parametrize(("answer", "words"), [("opt-2", "rejected"), ("opt-1", "failed")])
+def test_a_rejected_call_that_the_agent_reports_as_failed_is_rejected(answer: str, words: str) -> None:
+    """claude-agent-acp, codex-acp, and opencode do that."""
+    conversation = fold(
+        prompt("go"), ask(1, "a"), PermissionAnswered(RequestKey(1), answer), call("a", status="failed")
+    )
+    assert conversation.tool_call(ToolCallId("a")).status_words == words
+
+
 def test_a_question_of_its_own_that_is_canceled_with_the_turn_is_canceled() -> None:
     alone = ask(1, "a")
     alone = replace(alone, request=replace(alone.request, is_alone=True))

@@ -54,7 +54,7 @@ WITHDRAWN: Final = "(no longer needed)"
 
 
 async def choose(console: Console, question: str, choices: Sequence[str]) -> int | None:
-    """Return the index of the choice whose number the user types; None for an empty line, Ctrl+C, or the end."""
+    """Return the index of the choice whose number is typed; None for an empty line, Ctrl+C, or the end of the input."""
     rows = [f"  {number}  {make_visible_line(choice)}" for number, choice in enumerate(choices, 1)]
     console.say("\n".join([question, *rows]))
     is_guarded = True

@@ -39,8 +39,12 @@ class PlainChanges:
         self._moments.append(None)
         if not self._failure:
             self._tracker.release()
-            with anyio.move_on_after(LOOK_LIMIT_S):
-                self._moments[-1] = await self._tracker.remember()
+            self._moments[-1] = await self._tracker.remember()
+
+    def note_work(self) -> None:
+        """The agent does something, and may change files."""
+        if self._moments:
+            self._tracker.note_work()
 
     async def look_first(self, paths: Sequence[str]) -> None:
         """Read these files, which are about to be written."""

@@ -288,6 +288,7 @@ class Chat:
 
     def _hear(self, change: Change) -> None:
         self._teller.tell(change)
+        self.changes.note_work()
         facts = change.facts
         if self.is_idle and (Fact.TURN in facts or Fact.CONNECTION in facts):
             self._teller.finish()

@@ -49,7 +49,11 @@ _USED_UP: Final = ("watch limit reached", "Too many open files")
 MAX_MOMENTS: Final = 200
 """How many prompts of a session keep their files."""
 LOOK_LIMIT_S: Final = 0.5
-"""How long a prompt or a write waits for files to be read."""
+"""How long a write waits for files to be read."""
+REMEMBER_LIMIT_S: Final = 0.1
+"""How long a prompt waits until the changes before it are known."""
+_NOTICED_S: Final = 0.5
+"""What is older has been noticed by the watch."""
 
 _MAX_WATCH_FAILURES: Final = 3
 _WATCH_AGAIN_S: Final = 0.5
@@ -99,6 +103,9 @@ class ChangeTracker:
         self._marked: set[str] | None = set()  # None means everything
         self._new_directories: set[str] = set()
         self._anything_marked = anyio.Event()
+        self._is_behind = False
+        """Whether something is marked that hasn't been examined."""
+        self._worked_at_s: float | None = None
         self._watching = anyio.CancelScope()
         self._watched: tuple[int, int] | None = None
         """The directory that was at `root` when the watch began."""
@@ -213,11 +220,28 @@ class ChangeTracker:
             error.reverted = reverted
             raise
 
-    async def remember(self) -> Moment:
+    def note_work(self) -> None:
+        """The agent does something: it may have changed files just now."""
+        self._worked_at_s = time.monotonic()
+
+    async def remember(self) -> Moment | None:
         """Keep the current state of the changed files, to distinguish later changes from earlier ones.
 
-        Very recent writes may not have been detected yet, and then count as later.
+        None if it can't be known at once what the agent has just changed.
         """
+        with anyio.move_on_after(REMEMBER_LIMIT_S):
+            if not self._has_noticed_all:
+                await self.rescan()
+            return await self._remembered()
+        return None
+
+    @property
+    def _has_noticed_all(self) -> bool:
+        if self._worked_at_s is None:
+            return True
+        return self.is_live and not self._is_behind and time.monotonic() - self._worked_at_s > _NOTICED_S
+
+    async def _remembered(self) -> Moment:
         baseline = await self._held()
         async with self._one_at_a_time:
             paths = tuple(self._changes)
@@ -308,6 +332,7 @@ class ChangeTracker:
                 self._watched = found
                 self._watching.cancel()
                 self._mark(None)
+            self._is_behind = self._anything_marked.is_set()
             await anyio.sleep(max(_MIN_REST_S, _REST_RATIO * (anyio.current_time() - began)))
 
     def _identity(self) -> tuple[int, int] | None:
@@ -319,6 +344,7 @@ class ChangeTracker:
             self._marked = None
         elif self._marked is not None and not self._has_many(self._marked):
             self._marked.update(paths)
+        self._is_behind = True
         self._anything_marked.set()
 
     def _has_many(self, marked: set[str] | None) -> bool:

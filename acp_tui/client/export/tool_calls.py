@@ -35,7 +35,7 @@ class ShownTerminals:
         command = line if state is None or line is not None else state.command
         prompt = [] if command is None else [f"$ {command}"]
         if state is None or terminal_id in self._shown:
-            where = "in a terminal acp-tui doesn't know" if state is None else "in a terminal shown above"
+            where = "in a terminal that the agent hasn't opened" if state is None else "in a terminal shown above"
             yield from (fence(text, "console") for text in prompt)
             yield where
             return
@@ -51,7 +51,7 @@ class ShownTerminals:
 def tool_call_section(entry: ToolCallEntry, terminals: ShownTerminals) -> Iterator[str]:
     """What the call is, what it shows, and what was decided about it."""
     call = entry.call
-    state = (problem if call.status == tool_calls.FAILED else literal)(_state(entry, terminals))
+    state = (problem if entry.shown_status == tool_calls.FAILED else literal)(_state(entry, terminals))
     content = [part for item in call.shown_content for part in _content(item, terminals)]
     shown = content if call.content else _raw(call)
     return section(call.shown_title, state, *shown, *map(_decision, entry.decisions))

@@ -31,7 +31,7 @@ from acp_tui.client.transcript import RecordTo
 from acp_tui.client.transcript.recorder import SecretsSent
 from acp_tui.client.transcript.recording_plan import recording_plan
 from acp_tui.conversation.conversation import Change
-from acp_tui.conversation.entries import Message
+from acp_tui.conversation.entries import Failure, Message
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, Fact, SelectOption, SessionId, mode_of
 from acp_tui.conversation.recall import recall
 from acp_tui.conversation.updates import ClientRemark, Reconnected
@@ -45,6 +45,7 @@ LogIn: TypeAlias = Callable[[errors.AuthenticationRequired], Awaitable[bool]]
 """Lets the user log in, and returns whether to try again."""
 Options: TypeAlias = Sequence[tuple[str, str]]
 """What to choose in a session: options by category or ID, and their values."""
+RESTARTED: Final = "The agent was restarted; this is a new session."
 NOT_TOLD: Final = "The agent continues this session, but doesn't tell what was said in it."
 PAUSES_S: Final = (0.2, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
 """Pauses between attempts to reconnect. The last one repeats."""
@@ -230,13 +231,19 @@ class SessionDriver:
     async def begin(self, earlier: Session | None = None, why_anew: str = "") -> Session:
         """Open a new session, below the conversation of `earlier` if given.
 
-        `why_anew` says why that one can't continue.
+        `why_anew` says why that one can't continue. Of one in which nothing was said, only what is queued remains.
         """
-        return await self._opened(
-            lambda agent, **added: agent.new_session(self._cwd, earlier=earlier, why_anew=why_anew, **added),
+        is_unused = earlier is not None and _is_unused(earlier)
+        above = None if is_unused else earlier
+        session = await self._opened(
+            lambda agent, **added: agent.new_session(self._cwd, earlier=above, why_anew=why_anew, **added),
             earlier.last_mode if earlier is not None else None,
             self.agent.command.options,
         )
+        if earlier is not None and is_unused:
+            session.queue = earlier.queue
+            session.apply(ClientRemark(RESTARTED))
+        return session
 
     async def fork(self, source: Session, title: str) -> Session:
         """Open another session that starts with what the agent knows from `source`, whose name is `title`."""
@@ -299,6 +306,8 @@ class SessionDriver:
         with its history, only if `show` is given.
         """
         capabilities = self.agent.capabilities
+        if _is_unused(earlier) and not (earlier.is_cut_off or self.agent.command.is_host):
+            return await self.begin(earlier)  # most agents keep a session only once something was said in it
         is_loadable = show is not None and capabilities.load_session and not earlier.conversation.is_blank
         try:
             # Only the history contains what was said while disconnected.
@@ -342,6 +351,11 @@ class SessionDriver:
         now = mode_of(session.conversation.options)
         session.start_mode = now.value if now is not None else None
         return session
+
+
+def _is_unused(session: Session) -> bool:
+    """Whether nothing was said or done in it: it has only remarks and failures."""
+    return all(isinstance(entry, ClientRemark | Failure) for entry in session.conversation.entries)
 
 
 async def show_as_recorded(session: Session, command: AgentCommand) -> None:

@@ -108,6 +108,8 @@ class Session:
     """Seconds since the epoch, for timestamps; None if the time is unknown."""
     cancel_patience_s = 2.0
     """Agents that answer a cancel do so within a second; others, such as gptme, never do."""
+    late_patience_s = 0.25
+    """After a canceled turn, claude-agent-acp 0.23.1 ends the next one 0.04 s before it asks for permission in it."""
     is_cut_off = False
     """The connection broke. The agent may still be running, and a new connection may reach it."""
     has_missed: bool
@@ -316,9 +318,15 @@ class Session:
             await self._until_idle()
         except RpcError as error:
             raise await self._explain(error) from error
-        is_told_by_host = self.attendance is not None
-        if not is_told_by_host and before == _facts_that_answer(self.conversation) and _was_silent(self.conversation):
-            self.apply(updates.ClientRemark(SILENT))
+        if self.attendance is None and self._was_silent(before):  # a host tells it itself
+            turn = self.conversation.turn_start
+            await sleep(self.late_patience_s)
+            if turn == self.conversation.turn_start and self._was_silent(before):
+                self.apply(updates.ClientRemark(SILENT))
+
+    def _was_silent(self, before: object) -> bool:
+        """Whether nothing of the last turn comes from the agent, which changed nothing else either."""
+        return before == _facts_that_answer(self.conversation) and _was_silent(self.conversation)
 
     async def steer(self, blocks: Sequence[ContentBlock], notes: Sequence[str] = ()) -> bool:
         """Send a prompt into the running turn. False if no turn accepted it and it still has to be sent.
@@ -389,9 +397,15 @@ class Session:
         self.apply(update)
 
     def cancel(self) -> None:
-        """Ask the agent to stop the turn, and withdraw every open question (R-CANC-1..3, 5, R-ORD-4)."""
+        """Ask the agent to stop the turn, and withdraw every open question (R-CANC-1..3, 5, R-ORD-4).
+
+        Without a turn, answer the questions that wait with "cancelled".
+        """
         # Another session may be open under the ID of a closed one.
-        if self.is_closed or self.conversation.turn is not facts.Turn.RUNNING:
+        if self.is_closed or self.conversation.is_cancelling:
+            return
+        if self.conversation.is_idle:
+            self._cancel_questions()
             return
         self.connection.cancel(self.session_id)
         self.apply(updates.CancelRequested())
@@ -661,7 +675,7 @@ class Session:
         self.is_cut_off = True
         self.has_missed = self.has_missed or self.conversation.turn is not facts.Turn.IDLE
         lost = ["You won't see what the agent does until you are connected again."] if self.has_missed else []
-        if self.conversation.permissions or self.conversation.elicitations:
+        if self.conversation.is_asking:
             lost.append("Its question was withdrawn; it may ask again.")
         return " ".join(lost)
 

@@ -41,8 +41,10 @@ if TYPE_CHECKING:
 class SessionFromRecording(Session):
     """What was said in a session. It accepts no prompts until another session continues it."""
 
-    def __init__(self, recorded: RecordedSession, conversation: Conversation, why: str = "") -> None:
-        """`why` tells the user why its agent didn't open it, if that was tried."""
+    def __init__(
+        self, recorded: RecordedSession, conversation: Conversation, why: str = "", *, has_failed: bool = True
+    ) -> None:
+        """`why` tells the user why its agent didn't open it, or with `has_failed` false, why no agent can."""
         # A connection to no agent. Callers check whether the agent is connected before using it.
         unconnected = ConnectionV1(ReplayedSessions({}), ClientOffer())
         super().__init__(recorded.session_id, recorded.cwd, unconnected, Quirks(), _explain)
@@ -51,14 +53,18 @@ class SessionFromRecording(Session):
         self.last_mode = mode_of(conversation.options)
         last = datetime.fromtimestamp(recorded.last_at)
         told = f"Read back from its recording, which ends {last:%Y-%m-%d %H:%M}"
-        self.apply(Disconnected(f"{why}\n{told}" if why else told, is_fault=bool(why)))
+        self.why_read_only = "" if has_failed else why
+        first = f"Read-only: {why}. " if self.why_read_only else f"{why}\n" if why else ""
+        self.apply(Disconnected(f"{first}{told}", is_fault=bool(why) and has_failed))
 
 
-def reread(index: SessionIndex, recorded: RecordedSession, why: str = "") -> SessionFromRecording:
+def reread(
+    index: SessionIndex, recorded: RecordedSession, why: str = "", *, has_failed: bool = True
+) -> SessionFromRecording:
     """Read a session again. Blocks. Raises RecordingUnreadable."""
     if not recorded.cwd.is_absolute() or "\0" in str(recorded.cwd):
         raise RecordingUnreadable(f"the recording names no folder that the session worked in: {recorded.cwd}")
-    return SessionFromRecording(recorded, index.reread(recorded), why)
+    return SessionFromRecording(recorded, index.reread(recorded), why, has_failed=has_failed)
 
 
 async def _explain(error: RpcError | MalformedMessage) -> NoReturn:
@@ -73,6 +79,9 @@ SHORTEST: Final = 8
 MAX_LINE: Final = 300
 """Characters of a line that is shown because it contains a search word."""
 _BEFORE_WORD: Final = 40
+
+
+FOLDER_GONE: Final = "its folder is gone"
 
 
 class HistoryUnreadable(ClientError):
@@ -120,6 +129,10 @@ class PastSession:
         return self.agent_title or self.agent
 
     @property
+    def is_fork(self) -> bool:
+        return self.recorded is not None and self.recorded.is_fork
+
+    @property
     def key(self) -> str:
         """A key that is unique among all sessions; an ID alone isn't."""
         first = self.recorded.files[0].rpartition("/")[2] if self.recorded is not None else ""
@@ -147,7 +160,7 @@ class PastSession:
     def why_not_again(self) -> str:
         """Why it can't be opened by starting its agent again; "" if that may be tried."""
         if not self.has_folder:
-            return "its folder is gone"
+            return FOLDER_GONE
         if self.agent == DEMO:
             return "the demo forgets its sessions when it exits"
         if not self.is_latest:
@@ -361,8 +374,8 @@ class LeftSession:
     """The name of its agent's command."""
     agent_is_listed: bool
     """Whether that name works on the command line."""
-    can_reopen: bool
-    """Whether the agent supports it and the folder exists."""
+    why_not: str = ""
+    """Why the agent can't reopen it; "" if it can."""
     host: HostState = ""
     """Whether it goes on in a host, perhaps only watched, or would in another one; `agent` is its name or address."""
 
@@ -376,10 +389,11 @@ def left_session(
     title = session.conversation.shown_title or session.session_id
     if command is not None and command.is_host and (has_lost_host or not session.is_closed):
         host: HostState = "gone" if has_lost_host else "watched" if session.is_read_only else "runs"
-        return LeftSession(session.session_id, title, command.name, False, can_reopen=True, host=host)
+        return LeftSession(session.session_id, title, command.name, False, host=host)
     said = session.conversation.entries
     if agent is None or not any(isinstance(entry, Message) and entry.role == "user" for entry in said):
         return None
     can_reopen = agent.capabilities.load_session or agent.capabilities.resume_session
+    why_not = "" if can_reopen else "the agent can't reopen it"
     name, is_listed = agent.command.name, agent.command.is_listed
-    return LeftSession(session.session_id, title, name, is_listed, can_reopen and session.cwd.is_dir())
+    return LeftSession(session.session_id, title, name, is_listed, why_not if session.cwd.is_dir() else FOLDER_GONE)

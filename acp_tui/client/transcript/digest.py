@@ -20,7 +20,7 @@ MAX_WORDS: Final = 32 << 10
 """Characters kept for searching, from the start, separately for the user's and the agent's text."""
 _KIND: Final = re.compile(rb'\{"t":[\d.]+,"type":"(\w+)"')
 _SAYS_NOTHING: Final = re.compile(
-    rb'"sessionUpdate":\s*"(?!(?:agent_message_chunk|user_message_chunk|session_info_update)")'
+    rb'"sessionUpdate":\s*"(?!(?:agent_message_chunk|user_message_chunk|session_info_update|tool_call)")'
 )
 _NEW: Final = ("session/new", "session/fork")
 MAX_TITLE: Final = 200
@@ -48,6 +48,9 @@ class SessionPart:
     replied: list[str] = field(default_factory=list)
     is_named: bool = False
     """The title is the user's."""
+    is_fork: bool = False
+    message_id: Any = None
+    """The agent's ID of the last message."""
     room_asked: int = MAX_WORDS
     room_replied: int = MAX_WORDS
 
@@ -80,6 +83,8 @@ class Digest:
             at = self._start + event.at
             if event.direction is Direction.OUT:
                 self._went(message, at)
+            elif message.get("method") == "session/request_permission":
+                self._end_reply(self.parts.get(str(mapping(message.get("params")).get("sessionId"))))
             elif message.get("method") == "session/update":
                 self._update(mapping(message.get("params")), at)
             elif "method" not in message:
@@ -96,6 +101,7 @@ class Digest:
         elif method == "session/prompt":
             self._pending[message.get("id")] = (method, params)
             part = self.parts.get(str(params.get("sessionId")))
+            self._end_reply(part)
             if part is not None:
                 self._asked(part, _prompt_text(params), at)
                 part.prompts += 1
@@ -110,6 +116,11 @@ class Digest:
             session_id = result.get("sessionId")
             if isinstance(session_id, str):
                 self._open(session_id, params, at, is_new=True)
+                source = self.parts.get(str(params.get("sessionId")))
+                if source is not None:  # the fork goes on below what was said there
+                    fork = self.parts[session_id]
+                    fork.is_fork, fork.title, fork.first_words = True, source.title, source.first_words
+                    fork.prompts = source.prompts
         elif method == "session/prompt":
             part = self.parts.get(str(params.get("sessionId")))
             if part is not None:
@@ -135,8 +146,13 @@ class Digest:
         update = mapping(params.get("update"))
         if part is None:
             return
+        if update.get("sessionUpdate") in ("tool_call", "user_message_chunk"):
+            self._end_reply(part)
         match update.get("sessionUpdate"):
             case "agent_message_chunk" if part.room_replied > 0:
+                if update.get("messageId") != part.message_id:
+                    self._end_reply(part)
+                    part.message_id = update.get("messageId")
                 text = _text(update.get("content"))[: part.room_replied]
                 part.room_replied -= len(text)
                 part.replied.append(text)
@@ -147,6 +163,11 @@ class Digest:
             case "session_info_update" if isinstance(update.get("title"), str) and not part.is_named:
                 part.title = _cut(masked_text(update["title"]))
                 self.changed.add(part.session_id)
+
+    def _end_reply(self, part: SessionPart | None) -> None:
+        """What is said next is on a line of its own."""
+        if part is not None and part.replied and part.replied[-1] != "\n":
+            part.replied.append("\n")
 
     def _asked(self, part: SessionPart, text: str, at: float) -> None:
         first = next((line.strip() for line in text.splitlines() if line.strip()), "")

@@ -72,6 +72,7 @@ class RecordedSession:
     """What its agent says it is."""
     agents: tuple[str, ...] = ()
     """All names of its command, the last one first."""
+    is_fork: bool = False
 
     @property
     def recordings(self) -> tuple[Path, ...]:
@@ -299,6 +300,7 @@ class SessionIndex:
             tuple([self._store.file_of(part.recording) for part in parts]),
             last.agent_title,
             tuple(dict.fromkeys(part.agent for part in reversed(parts))),
+            any(part.is_fork for part in parts),
         )
 
 

@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 Folder: TypeAlias = Path | Callable[[Path], bool] | None
 """A folder, or what tells whether a folder counts; None for all."""
-SCHEMA: Final = 4
+SCHEMA: Final = 5
 
 # A search reads all words: 0.01 s for 5,000 sessions of 2 KB, 0.1 s if they have 35 KB. An index of trigrams finds rare
 # words faster, but filling it took as long as reading the recordings, and it is three times as large.
@@ -26,7 +26,8 @@ CREATE TABLE parts (
     id INTEGER PRIMARY KEY, recording TEXT NOT NULL, session TEXT NOT NULL, origin TEXT NOT NULL,
     agent TEXT NOT NULL, agent_title TEXT NOT NULL, command TEXT NOT NULL, cwd TEXT NOT NULL, title TEXT NOT NULL,
     first_words TEXT NOT NULL,
-    first_at REAL NOT NULL, last_at REAL NOT NULL, prompts INTEGER NOT NULL, UNIQUE (recording, session)
+    first_at REAL NOT NULL, last_at REAL NOT NULL, prompts INTEGER NOT NULL, is_fork INTEGER NOT NULL,
+    UNIQUE (recording, session)
 );
 CREATE TABLE words (part INTEGER PRIMARY KEY, text TEXT NOT NULL);
 CREATE INDEX parts_by_origin ON parts (origin, recording);
@@ -51,6 +52,7 @@ class Part(NamedTuple):
     first_at: float
     last_at: float
     prompts: int
+    is_fork: int
 
 
 def require_tables(db: sqlite3.Connection) -> None:
@@ -90,6 +92,7 @@ def put(db: sqlite3.Connection, recording: str, header: Header, parts: Sequence[
             part.first_at,
             part.last_at,
             part.prompts,
+            part.is_fork,
         )
         put = db.execute(f"INSERT INTO parts VALUES (NULL, {','.join('?' * len(values))})", [*map(_storable, values)])
         text = _storable(part.words.casefold())

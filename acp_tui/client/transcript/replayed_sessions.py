@@ -163,10 +163,10 @@ class ReplayedSessions(Routes[ReplayedSession]):
 
     def finish(self, session: ReplayedSession, state: Sequence[updates.SessionUpdate]) -> None:
         assert session.session_id is not None
-        self._opening.pop(session.session_id, None)
+        before = self._opening.pop(session.session_id, None) or self.closed.get(session.session_id)
         for update in state:
             self.apply(session, update)
-        earlier = self._earlier.get(session.session_id)
+        earlier = snapshot(before.conversation) if before else self._earlier.get(session.session_id)
         if earlier is not None and earlier is not session.conversation:  # it was loaded
             recall(session.conversation, earlier)
 

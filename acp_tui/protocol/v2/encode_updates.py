@@ -77,8 +77,8 @@ def message_id_of(change: Change) -> str:
 def state_of(conversation: Conversation) -> Wire:
     if conversation.is_idle:
         return _state(updates.StateReported("idle", background=conversation.background))
-    waits = conversation.permissions or conversation.elicitations
-    return _state(updates.StateReported("requires_action" if waits else "running", background=conversation.background))
+    state = "requires_action" if conversation.is_asking else "running"
+    return _state(updates.StateReported(state, background=conversation.background))
 
 
 def updates_of(update: updates.SessionUpdate) -> Iterator[Wire]:

@@ -101,6 +101,8 @@ class AcpTuiApp(BaseApp):
         self._settings_file = settings_file
         self._live_settings: LiveSettings | None = None
         self._changes: dict[Path, FolderChanges] = {}
+        self.leaving_folders: set[Path] = set()
+        """The worktrees that are about to be deleted."""
         """For the folders of the tabs."""
         self._memory: PromptMemory | None = None
         self._hub = hub
@@ -148,7 +150,8 @@ class AcpTuiApp(BaseApp):
             self.stylesheet.parse()
 
     async def action_quit(self, command: str = "quit") -> None:
-        """Quit. If an agent works or waits for the user, or a prompt waits for its time, a second request confirms it.
+        """Quit. A second request confirms it if an agent works or waits for the user, if a prompt waits for its time,
+        and with several tabs if the key is that of the end of a text.
 
         `command` is the one whose key was pressed, and is to be pressed again. If a host keeps a session, the user
         chooses whether it goes on.
@@ -159,18 +162,19 @@ class AcpTuiApp(BaseApp):
         read_only = [tab for tab in self.tabs if tab.session is not None and tab.session.is_read_only]
         hosted = [tab for tab in self.tabs if tab.link.is_hosted and tab not in read_only]
         waiting = _waiting_words([at for tab in self.tabs if tab.session is not None for at in tab.session.queue.times])
+        has_others = len(self.tabs) > 1 and command == "delete_or_quit"  # the key also deletes, in lists and text
         now = asyncio.get_running_loop().time()
         if hosted and now - self._asked_to_quit_at > QUIT_AGAIN_S:
             self._asked_to_quit_at = now
             self._quit_hosted(hosted, waiting)
         elif at_work and self.can_leave and self.settings.sessions.host == "ask":
             self._quit_at_work(at_work, waiting)
-        elif (at_work or waiting) and now - self._asked_to_quit_at > QUIT_AGAIN_S:
+        elif (at_work or waiting or has_others) and now - self._asked_to_quit_at > QUIT_AGAIN_S:
             self._asked_to_quit_at = now
             self.keys.note_asked(QUIT_AGAIN_S)
             works = "An agent is working" if len(at_work) == 1 else f"{len(at_work)} agents are working"
-            what = ", and ".join(filter(None, [works * bool(at_work), waiting]))
-            anyway = ", and it comes back as a draft" if waiting and not at_work else " anyway"
+            what = ", and ".join(filter(None, [works * bool(at_work), waiting])) or f"{len(self.tabs)} tabs are open"
+            anyway = " anyway" if at_work else ", and it comes back as a draft" if waiting else ""
             hint = "; {detach} leaves it running" if at_work and self.can_leave else ""
             self.notify(self.keymap.hint(f"{what}; {{{command}}} again quits{anyway}{hint}"), severity="warning")
         else:
@@ -398,15 +402,22 @@ class AcpTuiApp(BaseApp):
         if self.tabs.front is not None:
             await self.close_tab(self.tabs.front)
 
-    async def close_tab(self, tab: Tab) -> None:
-        """Close a tab and its session, after confirmation. If it's the last tab, start another session in it."""
-        if not await tab.may_close():
+    async def close_tab(self, tab: Tab, others: Sequence[Tab] = (), *, is_chosen: bool | None = None) -> None:
+        """Close a tab and its session, after confirmation. If it's the last tab, start another session in it.
+
+        `others` in the same worktree close with it. `is_chosen` is whether that was chosen in a comparison.
+        """
+        for one in others:
+            if not await one.may_close():
+                return
+        if not await tab.may_close(others, is_chosen=is_chosen):
             return
-        if len(self.tabs) > 1:
-            await self.take_away(tab)
-            await tab.leave()
-        else:
-            await tab.begin_anew()
+        for one in (*others, tab):
+            if len(self.tabs) > 1:
+                await self.take_away(one)
+                await one.leave()
+            else:
+                await one.begin_anew()
 
     def take_away_later(self, tab: Tab) -> None:
         """Remove this tab from outside of it: what works for the tab ends with it."""

@@ -120,6 +120,11 @@ class FolderChanges:
         if self._tracker is not None and not self._failure:
             await self._tracker.look_first(paths)
 
+    def note_work(self) -> None:
+        """Tell that the agent does something, and may change files."""
+        if self._tracker is not None:
+            self._tracker.note_work()
+
     # What is known
 
     def summary(self) -> str:
@@ -150,7 +155,7 @@ class FolderChanges:
         return await (tracker.review(path) if since is None else tracker.review_since(since, path))
 
     async def remember(self) -> Moment | None:
-        """Remember the current state of the changed files; None if changes aren't followed."""
+        """Remember the current state of the changed files; None if it isn't known."""
         return None if self._tracker is None or self._failure else await self._tracker.remember()
 
     async def changes_since(self, moment: Moment, until: Moment | None = None) -> Mapping[str, FileChange]:
@@ -329,7 +334,10 @@ class TurnMoments:
         self._run = run
         self._session = session
         self._last: EntryId | None = session.conversation.turn_start
-        self._moments: dict[EntryId, Moment] = {}
+        self._moments: dict[EntryId, Moment | None] = {}
+        """None where it isn't known what had changed by then."""
+        self._ahead: tuple[Moment | None] | None = None
+        """Remembered for the next prompt, which is sent from here; None for one sent elsewhere."""
         self._unsubscribe = session.subscribe(self._hear)
         session.client_tools.before_write = self._look_at
 
@@ -343,13 +351,19 @@ class TurnMoments:
     def _hear(self, change: Change) -> None:
         if self._changes.misses_some:
             self._look_at_calls(change)
+        if self.sent_at:
+            self._changes.note_work()
         start = self._session.conversation.turn_start
         if start != self._last:
             self._last = start
             if start is not None:
                 self.sent_at[start] = self._now()
                 self._changes.release()
-                self._run(self._remember(start))
+                if self._ahead is not None:
+                    self._keep(start, *self._ahead)
+                    self._ahead = None
+                else:  # it was sent elsewhere
+                    self._run(self._remember(start))
 
     def _look_at_calls(self, change: Change) -> None:
         """Read what tool calls name, which comes before the call changes it, or note that it may have changed."""
@@ -363,27 +377,39 @@ class TurnMoments:
         with anyio.move_on_after(LOOK_LIMIT_S):
             await self._changes.look_first(paths)
 
-    async def _remember(self, prompt: EntryId) -> None:
+    async def remember(self) -> None:
+        """Remember the files for the prompt that is sent next, before its agent gets it. Takes little time."""
         moment = await self._changes.remember()
-        if moment is not None:
-            self._moments[prompt] = moment
-            if len(self._moments) > MAX_MOMENTS:
-                del self._moments[next(iter(self._moments))]
+        if self._session.conversation.is_idle:
+            self._ahead = (moment,)
+
+    async def _remember(self, prompt: EntryId) -> None:
+        self._keep(prompt, await self._changes.remember())
+
+    def _keep(self, prompt: EntryId, moment: Moment | None) -> None:
+        self._moments[prompt] = moment
+        if len(self._moments) > MAX_MOMENTS:
+            del self._moments[next(iter(self._moments))]
 
     def knows(self, prompt: EntryId) -> bool:
         """Whether the files can be put back to what they were at that prompt."""
-        return prompt in self._moments
+        return self._moments.get(prompt) is not None
 
     async def catch_up(self) -> None:
         """Read all files now if changes aren't noticed by themselves. Raises ChangesError."""
         if self._changes.misses_some:
             await self._changes.rescan()
 
-    async def changed(self, prompt: EntryId, *, until_next: bool = False) -> Mapping[str, FileChange]:
-        """The changes since that prompt, or until the next one. Raises ChangesError."""
-        later = (moment for other, moment in self._moments.items() if until_next and other > prompt)
-        return await self._changes.changes_since(self._moments[prompt], next(later, None))
+    async def changed(self, prompt: EntryId, *, until_next: bool = False) -> Mapping[str, FileChange] | None:
+        """The changes since that prompt, or until the next one; None if they aren't known. Raises ChangesError."""
+        moment = self._moments.get(prompt)
+        later = [then for other, then in self._moments.items() if until_next and other > prompt][:1]
+        if moment is None or None in later:
+            return None
+        return await self._changes.changes_since(moment, *later)
 
     async def put_back(self, prompt: EntryId, seen: Sequence[FileChange]) -> list[ChangesError]:
         """Put these files back to what they were at that prompt; return what went wrong."""
-        return await self._changes.revert(seen, self._moments[prompt])
+        moment = self._moments[prompt]
+        assert moment is not None
+        return await self._changes.revert(seen, moment)

@@ -40,7 +40,7 @@ from acp_tui.ui.kit.commenting import counted
 from acp_tui.ui.kit.dialog import CLOSING, shown
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.kit.row_list import NO_ROW, PickerRow, RowList
-from acp_tui.ui.rendering.palette import PLAIN, Palette
+from acp_tui.ui.rendering.palette import Palette
 
 if TYPE_CHECKING:
     from acp_tui.ui.prompt import PromptInput
@@ -86,8 +86,6 @@ class ChangeList(RowList, can_focus=True):
             self.go_to_line(top + now_at - at)
 
     def _row_segments(self, index: int, width: int, palette: Palette) -> list[Segment]:
-        if index == self.cursor and self.app.current_theme.ansi:
-            palette = PLAIN  # what is readable in the terminal's own colors isn't known
         return change_segments(self.rows[index].value, width, self._most_lines, palette)
 
     def action_move(self, step: int) -> None:

@@ -379,20 +379,19 @@ class ReviewScreen(ModalScreen[None]):
     def _keys(self) -> list[Strip]:
         is_brief = self._width < BRIEF_CELLS
         keys = [
-            *["↑↓ PgUp PgDn: read"] * (not is_brief),
-            "{next_change} {previous_change}: hunks",
-            "{previous_file} {next_file}: files",
-            "{revert}: revert hunk",
-            "{revert_all}: file" if is_brief else "{revert_all}: revert file",
-            "{undo_revert}: undo",
+            *["↑↓ PgUp PgDn read"] * (not is_brief),
+            "{next_change} {previous_change} hunks",
+            "{previous_file} {next_file} files",
+            "{revert} revert hunk",
+            "{revert_all} file" if is_brief else "{revert_all} revert file",
+            "{undo_revert} undo",
             *self._view.keys,
-            "{diff_columns}: one column" if self._layout == "columns" else "{diff_columns}: side by side",
-            "{diff_context}: changes only" if self._shows_whole_file else "{diff_context}: whole file",
-            *["{diff_earlier}: current state" if self._sees_earlier else "{diff_earlier}: before"]
-            * bool(self._earlier),
-            "{reload}: refresh",
-            "{diff_edit}: edit",
-            "{dialog_close}: back",
+            "{diff_columns} one column" if self._layout == "columns" else "{diff_columns} side by side",
+            "{diff_context} changes only" if self._shows_whole_file else "{diff_context} whole file",
+            *["{diff_earlier} current state" if self._sees_earlier else "{diff_earlier} before"] * bool(self._earlier),
+            "{reload} refresh",
+            "{diff_edit} edit",
+            "{dialog_close} back",
         ]
         keys = [key for key in map(keys_in_force(self).hint, keys) if key]
         lines = key_lines(keys, self._width, self.size.height)

@@ -407,9 +407,14 @@ READING: Final = tuple(command.id for command in COMMANDS if command.where == "r
 def bindings_of(
     *ids: str, at: Place | None = None, place: Place | None = None, has_priority: bool = False
 ) -> list[BindingType]:
-    """A widget's bindings: for these commands, as they are `at` a place if several have them, and for a `place`."""
-    chosen = [row for row in COMMANDS if row.where == place or (row.id in ids and at in (None, row.where))]
-    rows = [row for row in chosen if row.widget_action]
+    """A widget's bindings: for these commands, as they are `at` a place if several have them, and for a `place`.
+
+    Raises ValueError for a command of several places without `at`: what its key does elsewhere would be bound, too.
+    """
+    named = [row for row in COMMANDS if row.id in ids and at in (None, row.where) and row.widget_action]
+    if len({row.id for row in named}) < len(named):
+        raise ValueError(f"{ids} are commands of several places: say `at` which")
+    rows = [row for row in COMMANDS if row.widget_action and (row.where == place or row in named)]
     keys = [
         Binding(
             row.keys, row.widget_action, row.title, show=False, priority=has_priority or row.has_priority, id=row.id

@@ -244,7 +244,7 @@ def kind_of(entry: Entry, *, is_run: bool = False, command: str = "") -> Kind:
             return MessageView, _states("user" if role == "user" else "agent")
         case ToolCallEntry(call=call):
             # An agent may send values the protocol doesn't define.
-            status = call.status if call.status in KNOWN_STATUSES else ""
+            status = entry.shown_status if entry.shown_status in KNOWN_STATUSES else ""
             kind = call.kind if call.kind in KNOWN_KINDS else "other"
             waiting, run = "waiting" if entry.waiting else "", "run" if is_run else ""
             return _tool_call_view(call.content), _states(status, kind, waiting, run)

@@ -181,7 +181,7 @@ class ToolCallDrawing(KeptDrawing):
 
     def _header(self, context: DrawContext) -> list[Strip]:
         call, palette = self._entry.call, context.palette
-        status = tool_calls.PENDING if self._entry.waiting and call.is_settled else call.status
+        status = tool_calls.PENDING if self._entry.waiting and call.is_settled else self._entry.shown_status
         glyph = STATUS_GLYPHS.get(status, "◌")
         said = "" if status in WITHOUT_WORD else make_visible_line(self._entry.status_words)
         word = "needs your decision" if self._entry.waiting else said
@@ -204,6 +204,10 @@ class ToolCallDrawing(KeptDrawing):
         # The agent chooses the title, which may be very long. Show it whole only when the call is unfolded.
         lines = wrap(spans, width)
         shown = lines if self._is_open else lines[:2]
+        if len(shown) < len(lines) and word:  # its state stays in view
+            told, room = wrap(spans[:-1], width), width - 1 - width_cells(ends[0][0])
+            if len(told) > 1 and room > 0:
+                shown = [told[0], Strip([*told[1].crop(0, room), Segment("…", palette.muted), Segment(*ends[0])])]
         self.cut_text = "" if len(shown) == len(lines) and not self._is_cut else self._told(title, context)
         indent = [Gutter(" " * len(RAIL))]
         return [Strip([*(indent if row else icons), *line]) for row, line in enumerate(shown)]
@@ -339,7 +343,7 @@ def terminal_runs(
     """The last `limit` lines of the terminal (all if None), and the state of its command."""
     palette = context.palette
     if state is None:
-        return [wrap([("a terminal acp-tui doesn't know", palette.muted)], width)]
+        return [wrap([("the agent shows a terminal that it hasn't opened", palette.muted)], width)]
     screen = context.screens.screen(state)
     if screen is None:
         return [wrap([("…", palette.muted)], width)]

@@ -18,7 +18,6 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.registry import RegistryUnavailable, registry_file, update_registry
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.command import Place
-from acp_tui.ui.commands.keymap import Keymap
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.dialogs.installing import installed_command
@@ -248,18 +247,22 @@ class AgentsScreen(Dialog[ListedAgent | None]):
     async def _show_catalogue(self) -> None:
         catalogue = await to_thread.run_sync(self._read)
         self._list.show_agents(sorted(catalogue.agents, key=lambda agent: agent.command.name == self._last))
-        self._said.update(_said_of(catalogue, keys_in_force(self)))
+        self._say(_said_of(catalogue))
 
     @work(exclusive=True)
     async def action_update(self) -> None:
-        self._said.update("Fetching the agent registry …")
+        self._say("Fetching the agent registry …")
         try:
             # A thread can't be canceled, but closing the screen shouldn't wait for it.
             await to_thread.run_sync(self._update, abandon_on_cancel=True)
         except RegistryUnavailable as error:
-            self._said.update(shown("; ".join(filter(None, (str(error), error.hint))), "$text-error"))
+            self._say(shown("; ".join(filter(None, (str(error), error.hint))), "$text-error"))
         else:
             self._show_catalogue()
+
+    def _say(self, text: Content | str) -> None:
+        self._said.update(text)
+        self._said.display = bool(text)
 
     @work
     async def action_copy(self) -> None:
@@ -285,15 +288,15 @@ class AgentsScreen(Dialog[ListedAgent | None]):
         self.dismiss(message.row.value)
 
 
-def _said_of(catalogue: Catalogue, keymap: Keymap) -> Content:
+def _said_of(catalogue: Catalogue) -> Content:
     """Problems in the user's file, which matter more than the age of the registry."""
     if len(catalogue.notes) > 1:
         count = len(catalogue.notes)
         return Content.styled(f"{count} problems in agents.toml; to list them: acp-tui agents", "$text-warning")
-    return shown(catalogue.notes[0], "$text-warning") if catalogue.notes else Content(_age(catalogue, keymap))
+    return shown(catalogue.notes[0], "$text-warning") if catalogue.notes else Content(_age(catalogue))
 
 
-def _age(catalogue: Catalogue, keymap: Keymap) -> str:
+def _age(catalogue: Catalogue) -> str:
     if catalogue.fetched_at is None:
-        return keymap.hint("Press {reload} to fetch the agent registry")
+        return ""
     return f"Includes the agent registry of {datetime.fromtimestamp(catalogue.fetched_at):%Y-%m-%d %H:%M}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from enum import Enum
 from pathlib import Path
@@ -13,11 +13,11 @@ from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.kit.row_list import GAP, MAX_FOLDER_CELLS, PickerRow, aligned, short_folder, short_time
 from acp_tui.ui.rendering.wrapping import cut, width_cells
-from acp_tui.ui.session.status_line import TabState
+from acp_tui.ui.session.status_line import FORKED, TabState
 from acp_tui.values import dataclass
 
-TITLE_CELLS: Final = 24
-"""Cells reserved for the title."""
+TITLE_CELLS: Final = 20
+"""Cells reserved for a title that isn't shorter."""
 MAX_WHEN_CELLS: Final = 16
 MAX_AGENT_CELLS: Final = 14
 
@@ -94,7 +94,7 @@ def row_of(past: PastSession, way: OpenMode = OpenMode.AGENT, why: str = "") -> 
         past.title or past.session_id,
         {"needs you": NEEDS_YOU, "working": WORKING}.get(past.doing, EARLIER),
         past,
-        past.shown_agent,
+        f"{FORKED} {past.shown_agent}" if past.is_fork else past.shown_agent,
         past.cwd,
         past.last_at,
         past.branch,
@@ -119,6 +119,8 @@ def session_rows(
     """
     rows = list(rows)
     times = [_local_time(row.when) for row in rows]
+    labels = [" ".join(filter(None, (row.mark, f"{PINNED * row.is_pinned}{row.title or row.agent}"))) for row in rows]
+    widest = max((width_cells(label[:TITLE_CELLS]) for label in labels), default=0)
     columns = _fitting(
         {
             "state": aligned(["archived" if row.is_archived else row.state for row in rows]),
@@ -128,33 +130,34 @@ def session_rows(
             "when": aligned([_when(row, time, now) for row, time in zip(rows, times, strict=True)]),
             "folder": aligned([_place(row, here) for row in rows]),
         },
-        cells - TITLE_CELLS - len(GAP),
+        cells - min(widest, TITLE_CELLS) - len(GAP),
     )
-    asides = zip(*columns, strict=True) if columns else ((),) * len(rows)
+    asides = zip(*columns.values(), strict=True) if columns else ((),) * len(rows)
     return [
         PickerRow(
             row.key,
-            " ".join(filter(None, (row.mark, f"{PINNED * row.is_pinned}{row.title or row.agent}"))),
-            _whole(row, time),
+            label,
+            _rest(row, time, {*columns, *([] if is_low else ["last"])}),
             row.group,
             row.is_current,
             aside=GAP.join(aside),
             is_rare=row.can_be_hidden,
             below=row.last if not is_low else "",
+            other_words=f"{row.agent} {row.last}",
         )
-        for row, time, aside in zip(rows, times, asides, strict=True)
+        for row, label, time, aside in zip(rows, labels, times, asides, strict=True)
     ]
 
 
-def _fitting(columns: dict[str, list[str]], cells: int) -> list[list[str]]:
+def _fitting(columns: dict[str, list[str]], cells: int) -> dict[str, list[str]]:
     """The columns that aren't empty and fit into `cells`. The least important ones are dropped first."""
     columns = {name: texts for name, texts in columns.items() if any(texts)}
     least = "when" if len(set(columns.get("agent", ()))) > 1 else "agent"
-    for name in ("prompts", "state", "folder", "changes", least):
+    for name in ("prompts", "folder", "changes", "state", least):
         if sum(width_cells(texts[0]) + len(GAP) for texts in columns.values()) - len(GAP) <= cells:
             break
         columns.pop(name, None)
-    return list(columns.values())
+    return columns
 
 
 def _prompts(row: SessionRow) -> str:
@@ -175,8 +178,8 @@ def _when(row: SessionRow, when: datetime | None, now: datetime) -> str:
     return cut(make_visible_line(row.past.told_time), MAX_WHEN_CELLS) if row.past is not None else ""
 
 
-def _whole(row: SessionRow, when: datetime | None) -> str:
-    """All that is known about a session, in one line, starting with what matters most."""
+def _rest(row: SessionRow, when: datetime | None, shown: Collection[str]) -> str:
+    """What is known of a session and not shown in its row, in one line, starting with what matters most."""
     past, is_elsewhere = row.past, row.state == OpenMode.ELSEWHERE.value
     ways = (OpenMode.RECORDING.value, OpenMode.NONE.value)
     return " · ".join(
@@ -184,14 +187,14 @@ def _whole(row: SessionRow, when: datetime | None) -> str:
             None,
             (
                 f"{row.state}: {row.why}" if row.why and row.state in ways else row.why,
-                row.last,
+                row.last * ("last" not in shown),
                 when.replace(tzinfo=None).isoformat(" ", "minutes") if when else past.told_time if past else "",
                 "archived" * row.is_archived,
                 f"{past.doing}, says its agent"
                 if past is not None and past.doing
                 else row.state * (not is_elsewhere and row.state not in ways),
-                _prompts(row),
-                row.changes,
+                _prompts(row) * ("prompts" not in shown),
+                row.changes * ("changes" not in shown),
                 row.branch,
                 str(row.folder),
                 past.session_id if past is not None else "",

@@ -360,5 +360,4 @@ class TakeOver(Screen[None]):
 
     @property
     def _is_asked(self) -> bool:
-        conversation = self._session.conversation
-        return bool(conversation.permissions or conversation.elicitations)
+        return self._session.conversation.is_asking

@@ -280,8 +280,10 @@ class QuestionGuard(AnswerGuard):
             self._end_hold()
         return super().takes(event) and not (self.is_writing and isinstance(event, Key) and event.key == "enter")
 
-    async def take_key(self, event: Key, binding: Binding | None, decides: str = "") -> None:
+    async def take_key(self, event: Key, binding: Binding | None, decides: str = "", no_answer: str = "") -> None:
         """Act on a key, or hold it, or write it. `decides` says what it would decide; "" if it decides nothing.
+
+        `no_answer` is what to say instead of writing it; "" writes all but digits.
 
         At once: by the time Textual resolves a binding, the question or the focus may have changed.
         """
@@ -290,9 +292,9 @@ class QuestionGuard(AnswerGuard):
         if can_answer and not was_held:
             self.take_typed()
         is_text = self._is_text(event)
-        if not is_text and binding is None and event.key.isdecimal():
+        if not is_text and binding is None and (no_answer or event.key.isdecimal()):
             event.stop()
-            self.warn(NO_SUCH_ANSWER)
+            self.warn(no_answer or NO_SUCH_ANSWER)
         elif is_text or (binding is None and event.is_printable and not self._is_bound_above(event.key)):
             event.stop()
             self._asks.write(self.take_typed())

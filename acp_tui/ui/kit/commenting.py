@@ -63,10 +63,10 @@ class CommentView(StripView):
     @property
     def keys(self) -> Sequence[str]:
         """The keys for comments, and what they do."""
-        selecting = ["{select_up} {select_down}: select", "{comment}: comment"]
+        selecting = ["{select_up} {select_down} select", "{comment} comment"]
         return [
-            *(selecting if self._selection else ["{comment}: select a line"]),
-            *[f"{{send_comments}}: {counted(self._comments)} to the prompt"] * bool(self._comments),
+            *(selecting if self._selection else ["{comment} select a line"]),
+            *[f"{{send_comments}} {counted(self._comments)} to the prompt"] * bool(self._comments),
         ]
 
     # The selection

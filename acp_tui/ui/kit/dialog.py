@@ -85,7 +85,7 @@ class FrameKeys(Widget):
 
 CLOSING: Final[Sequence[BindingType]] = (
     Binding("ctrl+c", "screen.copy_text", show=False, id="dialog_close"),  # Textual's own, for a selection
-    *bindings_of("dialog_close"),
+    *bindings_of("dialog_close", at="dialog"),
 )
 
 

@@ -60,7 +60,7 @@ class FilteredList(Vertical, can_focus=True):
         self._has_search = has_search
         # Kept instead of queried, because a worker's result may arrive while the list is being removed.
         self._search = self.make_search(classes="row-search", compact=True)
-        self._list = RowList(rows_around=15, rows_around_low=8)
+        self._list = RowList(rows_around=13, rows_around_low=8)
         self._about = Static(classes="row-about", markup=False)
 
     def compose(self) -> ComposeResult:

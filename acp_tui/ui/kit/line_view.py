@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar, Final
 
+from rich.segment import Segment
+from rich.style import Style
 from textual import events
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
@@ -26,6 +28,7 @@ def line_at(row: int, total: int, height: int) -> int:
 
 
 WHEEL_LINES: Final = 3
+UNDIMMED: Final = Style(dim=False)
 
 
 class LineView(ScrollView, can_focus=False):
@@ -59,9 +62,12 @@ class LineView(ScrollView, can_focus=False):
         line = self.scroll_offset.y + y
         if line >= self.virtual_size.height:
             return Strip.blank(width, ground)
+        strip = self.draw_line(line, width).adjust_cell_length(width)
         if self.is_at_cursor(line):
+            # Of all colors, only that of text is legible on the cursor's background.
+            strip = Strip([Segment(text, style and style.without_color + UNDIMMED) for text, style, _ in strip], width)
             ground = self.get_component_rich_style("line--cursor")
-        return self.draw_line(line, width).adjust_cell_length(width).apply_style(ground)
+        return strip.apply_style(ground)
 
     # Scrolling
 

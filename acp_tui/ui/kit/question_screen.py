@@ -18,7 +18,7 @@ from acp_tui.ui.kit.answer_guard import QuestionGuard
 from acp_tui.ui.kit.dialog import Dialog, Frame
 from acp_tui.ui.textual_gaps.internals import bindings_of_key
 
-WRITING: Final = "What you write goes to your draft; Tab: answer here"
+WRITING: Final = "What you write goes to your draft; Tab to answer here"
 
 
 SHORT_KEYS: Final = "y yes · n no · {dialog_close} no"

@@ -149,6 +149,9 @@ class RowList(LineView):
         before = bisect_right(self._line_of, line) - 1
         return self.move(before - self.cursor if before != self.cursor else direction)
 
+    def on_resize(self) -> None:
+        self._reveal()
+
     def _reveal(self) -> None:
         if self.row is not None:
             line = self._line_of[self.cursor]
@@ -180,7 +183,8 @@ class RowList(LineView):
         palette = palette_for(self.app.current_theme)
         what = self._lines[line]
         if isinstance(what, int) and line > self._line_of[what]:
-            return Strip([self._below(what, width, palette)])
+            below = " " * (self.mark_cells + BELOW_INDENT) + make_visible_line(self.rows[what].below)
+            return Strip([Segment(cut(below, width), palette.muted)])
         if isinstance(what, int):
             return Strip(self._row_segments(what, width, palette))
         indent = " " * self.heading_indent
@@ -203,17 +207,9 @@ class RowList(LineView):
         label = cut(make_visible_line(row.label), width - width_cells(aside))
         room = width - width_cells(label)
         end = " " * (room - width_cells(aside)) + aside if aside else _about(row, room)
-        label_style = palette.muted if row.is_disabled_reason else palette.warning if row.needs_care else palette.text
-        end_style = palette.muted
-        if index == self.cursor:
-            # In the terminal's own colors, muted text is unreadable on the cursor's background.
-            label_style, end_style = label_style + Style(bold=True), palette.text
-        return [Segment(self.mark_of(index), palette.accent), Segment(label, label_style), Segment(end, end_style)]
-
-    def _below(self, index: int, width: int, palette: Palette) -> Segment:
-        text = make_visible_line(self.rows[index].below)
-        style = palette.text if index == self.cursor else palette.muted
-        return Segment(cut(" " * (self.mark_cells + BELOW_INDENT) + text, width), style)
+        style = palette.muted if row.is_disabled_reason else palette.warning if row.needs_care else palette.text
+        style += Style(bold=index == self.cursor)
+        return [Segment(self.mark_of(index), palette.accent), Segment(label, style), Segment(end, palette.muted)]
 
 
 class NumberedRows(RowList):
@@ -229,7 +225,8 @@ class NumberedRows(RowList):
 def _aside(row: PickerRow[Any], room: int) -> str:
     """The text at the end of the row, with the gap before it; "" if the label would get too little room."""
     aside = GAP + make_visible_line(row.aside) if row.aside else ""
-    return aside if room - width_cells(aside) >= MIN_LABEL_CELLS else ""
+    least = min(width_cells(make_visible_line(row.label)), MIN_LABEL_CELLS)
+    return aside if room - width_cells(aside) >= least else ""
 
 
 def _about(row: PickerRow[Any], room: int) -> str:

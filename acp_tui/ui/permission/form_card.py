@@ -179,32 +179,32 @@ class FormCard(VerticalScroll, can_focus=True):
     def _keys_told(self) -> list[str]:
         hint = keys_in_force(self).hint
         if not self._has_keyboard:
-            return [hint("{leave_prompt}: answer")]
-        back, send, decline = hint("{leave_question}: back"), hint("{send_form}: send"), "0: decline"
+            return [hint("{leave_prompt} to answer")]
+        back, send, decline = hint("{leave_question} back"), hint("{send_form} send"), "0 decline"
         if self.screen.focused is not self:
             return [*self._keys_in_part(), back]
         if isinstance(self.asked, elicitation.UrlVisit):
-            return ["1: open", decline, back, hint("{copy}: copy the address")]
+            return ["1 open", decline, back, hint("{copy} copy the address")]
         if self._rows is not None:
             last = min(len(self._rows.rows), MAX_NUMBERED)
-            return [f"1-{last}, ↑↓ Enter: answer", decline, back]
-        return [hint("{next_field}: fill in"), decline, back, send]
+            return [f"1-{last} ↑↓ Enter answer", decline, back]
+        return [hint("{next_field} fill in"), decline, back, send]
 
     def _keys_in_part(self) -> list[str]:
         """The keys of the field or button that has the focus."""
         hint, focused = keys_in_force(self).hint, self.screen.focused
-        next_field, send = hint("{next_field}: next"), hint("{send_form}: send")
+        next_field, send = hint("{next_field} next"), hint("{send_form} send")
         if isinstance(focused, Button):
-            return ["Enter: answer"]
+            return ["Enter answer"]
         if isinstance(focused, TextArea):  # Enter starts a new line
             return [next_field, send]
         choose = []
         if isinstance(focused, ChoiceRows):
             last = min(len(focused.rows), MAX_NUMBERED)
-            choose = [f"{f'1-{last}' if last > 1 else '1'}, Space: choose"]
+            choose = [f"{f'1-{last}' if last > 1 else '1'} Space choose"]
         if focused is self._answerable[-1].control:
-            return [*choose, "Enter: send", next_field]
-        return [*choose, hint("Enter, {next_field}: next"), send]
+            return [*choose, "Enter send", next_field]
+        return [*choose, hint("Enter {next_field} next"), send]
 
     @property
     def _answerable(self) -> list[FieldEditor]:

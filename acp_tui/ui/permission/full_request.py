@@ -12,6 +12,7 @@ from textual.app import ComposeResult
 from textual.screen import ModalScreen
 
 from acp_tui.client.line_comments import take_comments, version_of
+from acp_tui.conversation.permission_requests import keys_told
 from acp_tui.conversation.request_outline import ShownRequest
 from acp_tui.ui.commands.command import Place as KeyPlace
 from acp_tui.ui.commands.keys import keys_in_force
@@ -82,19 +83,19 @@ class FullRequest(AnswerableRequest):
         """How to answer, read, and go back."""
         hint = keys_in_force(self).hint
         is_brief = self.content_size.width < BRIEF_CELLS
-        reject = "{reject_and_say_why}: no + why" if is_brief else "{reject_and_say_why}: reject and say why"
+        reject = "{reject_and_say_why} no + why" if is_brief else "{reject_and_say_why} reject and say why"
         reject = reject if self.can_reject else CANCEL_TO_REFUSE
         changes = []
         if self.asked is not None and has_changes(self.asked.call):
             other = "one column" if self._place.layout_of_diffs == "columns" else "side by side"
             context = "changes only" if self._place.shows_whole_file else "whole file"
             changes = [
-                "{next_change} {previous_change}: changes",
-                f"{{diff_columns}}: {other}",
-                f"{{diff_context}}: {context}",
+                "{next_change} {previous_change} changes",
+                f"{{diff_columns}} {other}",
+                f"{{diff_context}} {context}",
                 *self._subject.keys,
             ]
-        more, raw, back = ["{page_down}: more"] if is_cut else [], "{raw}: raw", "{leave_review}: back"
+        more, raw, back = ["{page_down} more"] if is_cut else [], "{raw} raw", "{leave_review} back"
         changes = [*self._ways_on(is_cut=bool(changes)), *changes]
         keys = [reject, back, *changes, raw] if is_brief else [*changes, reject, raw, back]
         return [key for key in map(hint, (*more, *keys)) if key]
@@ -104,6 +105,10 @@ class FullRequest(AnswerableRequest):
         if isinstance(self.screen, RequestScreen):
             self.screen.close()
         return keys
+
+    @property
+    def _no_answer(self) -> str:
+        return f"No answer has that letter; these keys answer: {keys_told(self.options)}"
 
     @on(events.Key)
     def _note_key(self) -> None:

@@ -95,16 +95,16 @@ class Docked(Place):
         return self._body.app.size.width < NARROW_CELLS
 
 
-MORE: Final = "{page_down}: more"
+MORE: Final = "{page_down} more"
 BRIEF_CELLS: Final = 60
 """Below this width, the keys have short descriptions."""
 LONG_KEYS: Final = (
-    "{review}: full screen",
-    "{reject_and_say_why}: reject and say why",
-    "{raw}: raw",
-    "{leave_question}: back",
+    "{review} full screen",
+    "{reject_and_say_why} reject and say why",
+    "{raw} raw",
+    "{leave_question} back",
 )
-BRIEF_KEYS: Final = ("{review}: full", "{reject_and_say_why}: no + why", "{raw}: raw", "{leave_question}: back")
+BRIEF_KEYS: Final = ("{review} full", "{reject_and_say_why} no + why", "{raw} raw", "{leave_question} back")
 
 
 class PermissionCard(AnswerableRequest):
@@ -139,7 +139,7 @@ class PermissionCard(AnswerableRequest):
         hint = keys_in_force(self).hint
         if self._rows is None:
             way_in = "" if has_focus else f"{self.WAY_IN}, then "
-            return [hint(f"{way_in}{{review}}: see it and answer")]
+            return [hint(f"{way_in}{{review}} to see it and answer")]
         if not has_focus:
             return [hint(f"{self.WAY_IN} to answer"), *([] if self.can_reject else [CANCEL_TO_REFUSE])]
         is_brief = self.content_size.width < BRIEF_CELLS
@@ -147,7 +147,7 @@ class PermissionCard(AnswerableRequest):
         more = [hint(MORE)] if is_cut else []
         more += map(hint, self._ways_on(is_cut=is_cut))
         if len(self.options) > MAX_NUMBER:
-            more.append("↑↓ Enter: answer")
+            more.append("↑↓ Enter answer")
         return [each for each in (*more, full, reject if self.can_reject else CANCEL_TO_REFUSE, raw, back) if each]
 
     # What the user does

@@ -20,6 +20,7 @@ from acp_tui.conversation.facts import PermissionOption, PermissionRequest, Requ
 from acp_tui.conversation.request_outline import ShownRequest
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.kit.answer_guard import AnswerGuard
+from acp_tui.ui.kit.dialog import key_lines
 from acp_tui.ui.kit.line_view import StripView
 from acp_tui.ui.kit.notice_lines import ASKING, AskingChanged
 from acp_tui.ui.kit.themes import palette_for
@@ -381,7 +382,8 @@ class RequestBody(Vertical):
 
     def _keys_lines(self, *, is_cut: bool) -> list[Strip]:
         """The lines below the answers: the keys, or a warning in their place, so that the answers don't move."""
-        keys = drawings.keys_lines(self.keys(has_focus=self.has_focus, is_cut=is_cut), self._palette.muted, self._width)
+        told = key_lines(self.keys(has_focus=self.has_focus, is_cut=is_cut), self._width, self.app.size.height)
+        keys = drawings.keys_lines(told, self._palette.muted, self._width)
         warning = self._warning or (self._why_once_more if self._drawing.seen.wanted else "")
         if not warning:
             return keys

@@ -368,7 +368,7 @@ def _option(
     head = [Segment("❯ " if is_chosen else "  ", palette.accent), Segment(f"{number} {letter or ' '}  ", palette.muted)]
     word, name = kind_word(option), (quoted_name(option), palette.muted)
     if names_from:
-        head.append(Segment(word.ljust(names_from - KEYS_CELLS), style))
+        head += [Segment(word, style), Segment(" " * (names_from - KEYS_CELLS - width_cells(word)))]
         indent, lines = names_from, wrap([name], width - names_from)
     else:
         lines = wrap([(word, style), ("  ", style), name], width - KEYS_CELLS - GAP_CELLS)

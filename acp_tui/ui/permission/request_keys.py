@@ -49,7 +49,8 @@ class AnswerableRequest(RequestBody, can_focus=True):
     guard: QuestionGuard
     RAW_HINT = "press {raw} to see what else is reported: _meta"
     BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings_of("answer", "answer_by_kind", "confirm", "raw", "reject_and_say_why", "field_before", "next_field"),
+        *bindings_of("answer", "answer_by_kind", "confirm", "raw", "reject_and_say_why", at="card"),
+        *bindings_of("field_before", "next_field", at="card"),
         *bindings_of(*STEPS, *PAGES, "read_on", "previous_file", "next_file"),
     ]
 
@@ -83,7 +84,7 @@ class AnswerableRequest(RequestBody, can_focus=True):
         """The keys that lead to other files and requests. `is_cut` is True if there is more than fits."""
         others = ["files"] * (is_cut and bool(self._whole.files))
         others += ["other requests"] * (self.asked is not None and self.asked.waiting > 1)
-        return [f"{{previous_file}} {{next_file}}: {', '.join(others)}"] if others else []
+        return [f"{{previous_file}} {{next_file}} {', '.join(others)}"] if others else []
 
     @property
     def can_reject(self) -> bool:
@@ -133,7 +134,13 @@ class AnswerableRequest(RequestBody, can_focus=True):
     async def on_key(self, event: events.Key) -> None:
         self.show_changes()
         binding = self._binding(event)
-        await self.guard.take_key(event, binding, self._decision(event, binding))
+        no_answer = self._no_answer if event.key in LETTERS.values() else ""
+        await self.guard.take_key(event, binding, self._decision(event, binding), no_answer)
+
+    @property
+    def _no_answer(self) -> str:
+        """What to say of a letter that answers other requests; "" where it's written into the prompt."""
+        return ""
 
     def _decision(self, event: events.Key, binding: Binding | None) -> str:
         """What the key would decide; "" if it decides nothing, as without room, where it shows the request."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from anyio import to_thread
 from rich.segment import Segment
@@ -70,21 +70,6 @@ MIN_DESCRIPTION_CELLS: Final = 16
 MAX_MEASURED: Final = 100
 
 
-class _RowStyles(NamedTuple):
-    name: Style
-    muted: Style
-    """For the path before the name, and the description after it."""
-    typed: Style
-    """Applied over the letters that were typed."""
-
-
-def _row_styles(palette: Palette, *, is_at_cursor: bool) -> _RowStyles:
-    """In the terminal's own colors, muted or colored text is unreadable on the cursor's background."""
-    if is_at_cursor:
-        return _RowStyles(palette.text + Style(bold=True), palette.text, palette.match)
-    return _RowStyles(palette.text, palette.muted, palette.accent + palette.match)
-
-
 class SuggestionList(RowList):
     """Rows above the prompt, with the typed letters marked."""
 
@@ -144,9 +129,10 @@ class SuggestionList(RowList):
         if isinstance(value, InfoRow):
             return [Segment(" "), *_remark(value, room, palette)]
         label_room, about = self._columns(value, room)
-        styles = _row_styles(palette, is_at_cursor=index == self.cursor)
-        label = _fitted(list(_label(value, styles)), label_room, keeps_end=bool(value.name_at))
-        return [Segment(" "), *label, Segment(about, styles.muted)]
+        label = _fitted(
+            list(_label(value, palette, is_at_cursor=index == self.cursor)), label_room, keeps_end=bool(value.name_at)
+        )
+        return [Segment(" "), *label, Segment(about, palette.muted)]
 
     def _columns(self, value: Suggestion, room: int) -> tuple[int, str]:
         """The width of the label, and the text after it. A narrow screen shows only the label."""
@@ -177,7 +163,7 @@ def _remark(value: InfoRow, room: int, palette: Palette) -> list[Segment]:
     return [Segment(text, palette.muted), Segment(gap + aside, palette.muted)]
 
 
-def _label(value: Suggestion, styles: _RowStyles) -> Iterator[Segment]:
+def _label(value: Suggestion, palette: Palette, *, is_at_cursor: bool) -> Iterator[Segment]:
     """The label in segments of one style each: path, name, and in both the typed letters."""
     places = frozenset(value.places)
     kinds = [(at >= value.name_at, at in places) for at in range(len(value.label))]
@@ -185,8 +171,9 @@ def _label(value: Suggestion, styles: _RowStyles) -> Iterator[Segment]:
     for at in range(1, len(kinds) + 1):
         if at == len(kinds) or kinds[at] != kinds[start]:
             is_name, is_typed = kinds[start]
-            style = styles.name if is_name else styles.muted
-            yield Segment(make_visible_line(value.label[start:at]), style + styles.typed if is_typed else style)
+            style = palette.text + Style(bold=is_at_cursor) if is_name else palette.muted
+            typed = palette.accent + palette.match
+            yield Segment(make_visible_line(value.label[start:at]), style + typed if is_typed else style)
             start = at
 
 

@@ -73,13 +73,11 @@ class PastRows(RowList):
         room -= width_cells(aside)
         label = shown_line("\n".join((label, *prompt.pasted)), self._query.pattern, room)
         is_at = index == self.cursor
-        # In the terminal's own colors, muted text is unreadable on the cursor's background.
-        text, muted = (palette.text + Style(bold=True), palette.text) if is_at else (palette.text, palette.muted)
         return [
             Segment("❯ " if is_at else "  ", palette.accent),
-            *_marked(label, self._query.pattern, text, palette.match),
-            Segment(more, muted),
-            Segment(" " * (room - width_cells(label)) + aside, muted),
+            *_marked(label, self._query.pattern, palette.text + Style(bold=is_at), palette.match),
+            Segment(more, palette.muted),
+            Segment(" " * (room - width_cells(label)) + aside, palette.muted),
         ]
 
     def _aside(self, prompt: PastPrompt, room: int) -> str:

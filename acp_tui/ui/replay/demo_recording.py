@@ -96,7 +96,7 @@ class _ScriptedUser:
     @property
     def _is_asked(self) -> bool:
         said = self.session.conversation if self.session is not None else None
-        return bool(self.agent.elicitations or (said and (said.permissions or said.elicitations)))
+        return bool(self.agent.elicitations or (said and said.is_asking))
 
     def _answer(self, session: Session) -> None:
         for request in list(session.conversation.permissions.values()):

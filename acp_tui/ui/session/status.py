@@ -34,7 +34,7 @@ def state_of(conversation: Conversation) -> str:
         return "lost"
     if conversation.turn is Turn.CANCELLING:
         return "cancelling"
-    if conversation.permissions or conversation.elicitations:
+    if conversation.is_asking:
         return "waiting"
     return "ready" if conversation.turn is Turn.IDLE else "working"
 
@@ -107,7 +107,7 @@ def unheard_question(conversation: Conversation) -> ToolCall | None:
 
     Kilo and others have tools that ask in their own interface; through the protocol, they wait for ever.
     """
-    if conversation.turn is not Turn.RUNNING or conversation.permissions or conversation.elicitations:
+    if conversation.turn is not Turn.RUNNING or conversation.is_asking:
         return None
     match conversation.entries[-1] if conversation.entries else None:
         case ToolCallEntry(call=call) if not call.is_settled:
@@ -144,7 +144,7 @@ class Work:
         """Note that the agent or the user has just done something."""
         now = self._heard = self._clock()
         is_idle = self._conversation.is_idle
-        is_asking = bool(self._conversation.permissions or self._conversation.elicitations)
+        is_asking = self._conversation.is_asking
         if self._asked is not None and self._began is not None and not is_asking:
             self._began += now - self._asked
         self._asked = (now if self._asked is None else self._asked) if is_asking else None

@@ -62,7 +62,7 @@ def state_of_tab(conversation: Conversation, *, has_news: bool) -> TabState:
     """The state of a tab with this conversation. `has_news` means that a turn ended unseen."""
     if not conversation.is_connected:
         return TabState.FAILED
-    if conversation.permissions or conversation.elicitations:
+    if conversation.is_asking:
         return TabState.NEEDS_YOU
     if not conversation.is_idle:
         return TabState.WORKING

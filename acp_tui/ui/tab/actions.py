@@ -193,26 +193,26 @@ class Actions:
         field = getattr(screen.focused, "selected_text", "")
         selected = field or prompt.selected_text or (panel.view.selected_text if panel is not None else "")
         if screen.app.screen is not screen:
-            self._stop_asking()
+            self.stop_asking()
         elif selected:
             self.tab.run(copy(screen, selected))
             if panel is not None:
                 panel.view.clear_selection()
         elif self.tab.questions.card is not None:
-            self._stop_asking()
+            self.stop_asking()
         elif prompt.text or prompt.images:
             self.tab.writing.drop_draft()
-        elif session is not None and not session.conversation.is_idle:
+        elif session is not None and (session.conversation.is_asking or not session.conversation.is_idle):
             self.tab.writing.cancel(session)
         elif not self.terminals.stop_own():
             if is_again:
                 self.tab.run(self.tab.app.action_quit("interrupt"))
             prompt.say(again, QUIT_AGAIN_S)
 
-    def _stop_asking(self) -> None:
-        """Cancel the turn, and cancel every question of the agent. The draft stays."""
+    def stop_asking(self) -> None:
+        """Cancel the turn, and cancel every question of the agent, also without a turn. The draft stays."""
         session = self.tab.session
-        if session is not None and not session.conversation.is_idle:
+        if session is not None:
             self.tab.writing.cancel(session)
         self.tab.questions.cancel_all()
 

@@ -59,6 +59,7 @@ WAYS: Final[dict[Way, tuple[str, str, str]]] = {
 }
 """The label of each, and what it does from a prompt, and from the session as it is now."""
 KEYS: Final = "{move_up} {move_down} move · {next_field} how to go on · {list_choose} do it · {dialog_close} close"
+UNKNOWN: Final = "changes unknown"
 FIND_LIMIT_S: Final = 0.5
 NARROW_CELLS: Final = 60
 ROWS_AROUND_FILES: Final = 10
@@ -181,7 +182,7 @@ class GoingBack:
 
     async def changed(self, prompt: SentPrompt | None, *, until_next: bool = False) -> Mapping[str, FileChange] | None:
         """The files changed since this prompt, or until the next one; None if that isn't known."""
-        if self._moments is None or prompt is None or not prompt.knows_files:
+        if self._moments is None or prompt is None:
             return None
         with suppress(ChangesError):
             return await self._moments.changed(prompt.entry, until_next=until_next)
@@ -244,8 +245,6 @@ class _PromptRows(RowList):
 
     def _row_segments(self, index: int, width: int, palette: Palette) -> list[Segment]:
         *before, end = super()._row_segments(index, width, palette)
-        if index == self.cursor:
-            return [*before, end]
         styles = {"+": palette.success, "-": palette.error}
         parts = re.split(r"(?<= )([+-][\d,]+)", end.text)
         return [*before, *(Segment(part, styles.get(part[:1], end.style)) for part in parts)]
@@ -256,9 +255,6 @@ class _WayRows(RowList):
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         return 1 if self.screen.has_class("-low") else len(self.rows)
-
-    def on_resize(self) -> None:
-        self._reveal()
 
     def mark_of(self, index: int) -> str:
         if index == self.cursor:
@@ -404,7 +400,9 @@ class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
                 return
             before = self._changed.get(each.entry)
             if before is None or each == self._source.prompts[0]:  # only the last one's still grow
-                self._changed[each.entry] = now = summary_of(await self._source.changed(each, until_next=True) or {})
+                changed = await self._source.changed(each, until_next=True)
+                now = UNKNOWN * bool(each.age) if changed is None else summary_of(changed)
+                self._changed[each.entry] = now
                 if now != (before or ""):
                     self._prompts.show_rows(self._rows())
 

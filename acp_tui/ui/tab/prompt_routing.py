@@ -203,11 +203,7 @@ class PromptController:
         match stage:
             case Starting(phase=phase, is_open=is_open):
                 return STILL_OPENING if is_open else f"There is no session yet: {phase}."
-            case Failed():
-                is_there = self._tab.link.agent is not None
-                ways = "{restart} tries again" + "; {begin_session} starts another" * is_there
-                return f"There is no session. {self._tab.hint(ways)}."
-            case Recorded():
+            case Failed() | Recorded():
                 return f"{self.why_not}."
             case Live(session=session):
                 if session.is_read_only:
@@ -220,12 +216,12 @@ class PromptController:
     def why_not(self) -> str:
         """Why no prompt can be sent in the session that is shown, and what to do; "" if one can, or there is none."""
         match self._tab.stage:
-            case Recorded():
+            case Recorded(session=session):
                 if not self._tab.link.can_start:
-                    return "This session is read-only"
+                    return ": ".join(filter(None, ("This session is read-only", session.why_read_only)))
                 return self._tab.hint("{restart} continues this session with its agent")
-            case Failed():
-                return self._tab.hint("There is no session; {restart} tries again")
+            case Failed(error=error):
+                return self._tab.hint(f"There is no session{self._tab.try_again(error)}")
             case Live(session=session) if not session.conversation.is_connected:
                 return self._tab.hint(NOT_CONNECTED[self._tab.loss])
             case _:
@@ -287,6 +283,8 @@ class PromptController:
         while wanted is not None:
             blocks, notes = await self._attached(wanted, session.cwd)
             await self._tab.opener.stock_taken()
+            if self._tab.moments is not None:
+                await self._tab.moments.remember()
             if not session.conversation.is_idle:
                 # Another prompt was sent while the files were read.
                 session.queue.add(wanted.text, wanted.images)
@@ -322,7 +320,10 @@ class PromptController:
             self._tab.say(self._tab.hint(NOT_STOPPED), severity="warning")
 
     def escape(self) -> bool:
-        """Cancel the turn. Returns True to go back to an earlier prompt: twice in an empty prompt, without a turn."""
+        """Cancel the turn, or what the agent asks. Returns True to go back to an earlier prompt.
+
+        That is twice in an empty prompt, without a turn.
+        """
         session = self._tab.session
         if session is None:
             if self._tab.screen.offers_to_stop:
@@ -330,6 +331,8 @@ class PromptController:
             return False
         if not session.conversation.is_idle:
             self.cancel(session)
+        elif session.conversation.is_asking or self._tab.questions.card is not None:
+            self._tab.actions.stop_asking()
         elif not self._prompt.draft:
             now = self._tab.clock()
             is_again = now - self._escaped_at <= ESCAPE_AGAIN_S

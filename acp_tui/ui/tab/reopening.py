@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from anyio import to_thread
@@ -29,6 +30,8 @@ class Reopening:
     index: SessionIndex
     chosen: Options = ()
     """What the user has chosen for it on the command line."""
+    why_not: str = ""
+    """Why no agent can open it."""
 
     async def __call__(self, sessions: SessionsController) -> Session:
         """The session, opened or read from its recording. Raises ClientError if neither is possible."""
@@ -41,7 +44,7 @@ class Reopening:
         return session
 
     async def _opened(self, sessions: SessionsController) -> Session:
-        why = ""
+        why = self.why_not
         if await sessions.may_open(self.past.session_id):
             try:
                 return await sessions.open(self.past.session_id, self.past.cwd, self.chosen)
@@ -55,7 +58,9 @@ class Reopening:
                 why = "\n".join(filter(None, (str(refusal), refusal.detail, refusal.hint)))
         if self.past.recorded is None:
             raise SessionNotOpened("The session wasn't opened, because you didn't want it open twice")
-        return await to_thread.run_sync(reread, self.index, self.past.recorded, why)
+        return await to_thread.run_sync(
+            partial(reread, self.index, self.past.recorded, why, has_failed=not self.why_not)
+        )
 
 
 def is_of(past: PastSession, link: AgentLink, *, is_same_name: bool = False) -> bool:

@@ -14,6 +14,7 @@ from textual.containers import Vertical
 from textual.events import Key, Paste
 from textual.screen import Screen
 
+from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.keymap import BY_ID
 from acp_tui.ui.commands.keys import follow_keys, is_unbound_text
 from acp_tui.ui.commands.table import bindings, bindings_of
@@ -45,7 +46,7 @@ class SessionScreen(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings(),
         # Use bindings, not key methods: after a key method, the key would still move the focus away from the prompt.
-        *bindings_of("focus_prompt", "focus_next"),
+        *bindings_of("focus_prompt", "focus_next", at="session"),
     ]
 
     def __init__(self, tab: Tab) -> None:
@@ -183,7 +184,8 @@ class SessionScreen(Screen[None]):
         tab = self.tab
         is_listed = tab.sidebar.sidebar is not None
         changes = tab.changes.summary() if tab.changes is not None and not is_listed else ""
-        told, is_reading = panel.facts(tab.settings.appearance, changes), panel.view.has_focus_within
+        worktree = f"worktree {make_visible_line(tab.worktree)}" if tab.worktree else ""
+        told, is_reading = (*panel.facts(tab.settings.appearance, changes), worktree), panel.view.has_focus_within
         if is_reading:
             told = tuple(map(tab.hint, CONVERSATION_KEYS))
         facts = tuple(filter(None, (panel.below, *told)))

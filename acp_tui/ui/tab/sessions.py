@@ -5,6 +5,7 @@ Also what an empty session shows about earlier ones and its folder.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -116,7 +117,7 @@ class HistoryController:
         one = _past_in(tab)
         past = known[one.key] if one is not None else None
         sign, _ = MARKS[tab.state]
-        panel = tab.panel
+        panel, read = tab.panel, tab.session if isinstance(tab.session, SessionFromRecording) else None
         summary = tab.changes.summary() if tab.changes is not None else ""
         return SessionRow(
             tab.mode,
@@ -129,8 +130,9 @@ class HistoryController:
             self._branches.get(tab.cwd, ""),
             " ".join(word for word in summary.split() if word[0] in "+-"),
             f"{number:>2} {sign}",
-            tab.state.value if tab.state in TOLD else "",
+            OpenMode.RECORDING.value if read is not None else tab.state.value if tab.state in TOLD else "",
             last_line(panel.conversation) if panel is not None else tab.phase,
+            read.why_read_only if read is not None else "",
             prompts=len(prompts_in(panel.conversation)) if panel is not None else 0,
             is_tab=True,
             is_current=tab is self._tab,
@@ -163,13 +165,15 @@ class HistoryController:
         return [_hosted_row(key, one) for key, one in self._hosted.items()]
 
     async def close(self, key: str) -> None:
-        """Close this tab, after confirmation, and come back."""
+        """Close this tab, after confirmation, and come back to the list."""
         tab, app = self._tab_at(key), self._tab.app
         if tab is not None:
             await app.tabs.go_to(tab)  # its questions are above it
             await app.close_tab(tab)
             if self._tab in app.tabs:
                 await app.tabs.go_to(self._tab)
+            if tab is self._tab and app.tabs.front is not None:
+                app.tabs.front.run(app.tabs.front.actions.choose_session())
 
     def move(self, key: str, direction: int) -> None:
         tab = self._tab_at(key)
@@ -252,7 +256,10 @@ class HistoryController:
         if agent is not None and not (agent.capabilities.load_session or agent.capabilities.resume_session):
             return f"{agent.title} can't load or resume sessions"
         # An agent can open what it lists, wherever the folder is: the agent may run elsewhere.
-        return "" if session.is_listed else session.why_not_again
+        if session.is_listed:
+            return ""
+        goes = any(session.cwd.is_relative_to(folder) for folder in self._tab.app.leaving_folders)
+        return replace(session, has_folder=session.has_folder and not goes).why_not_again
 
     def _running_link(self, session: PastSession) -> AgentLink | None:
         """The running agent that the session was recorded with, preferably in this tab.
@@ -350,14 +357,16 @@ class HistoryController:
         if tab is not None:  # since it was listed
             await self._tab.app.tabs.go_to(tab)
             return
+        has_folder = await to_thread.run_sync(os.path.isdir, session.cwd)  # since it was listed
+        why = self._why_not(replace(session, has_folder=has_folder))
         try:
-            link = None if self._why_not(session) else await self._link_for(session)
+            link = None if why else await self._link_for(session)
         except ClientError as error:
             self._tab.say_error(error)
             link = None
         if link is None and session.recorded is None:
             return
-        opening, here = Reopening(session, self._index), self._tab.session
+        opening, here = Reopening(session, self._index, why_not=why), self._tab.session
         is_here = link is self._tab.link and not session.branch  # another worktree has a tab of its own
         if is_here and here is not None and here.conversation.is_blank:
             await self._tab.show(await opening(self._tab.sessions))
@@ -501,6 +510,6 @@ def _last_line_of(entry: Entry) -> str:
         case Message(role="agent"):
             return last_line_of(entry, MAX_LINE, PLAIN)
         case Failure(message):
-            return make_visible_line(message)
+            return make_visible_line("; ".join(message.splitlines()))
         case _:
             return ""

@@ -167,6 +167,15 @@ class QuestionBelow(PermissionCard):
 
     WAY_IN = "{sessions_answer}"
 
+    class Answered(Message):
+        """Posted when the request that had the focus is gone."""
+
+    def show_request(self, asked: ShownRequest | None) -> None:
+        had_focus = self.has_focus_within
+        super().show_request(asked)
+        if asked is None and had_focus:
+            self.post_message(self.Answered())
+
     def put_up(self, asked: ShownRequest | None) -> None:
         super().put_up(asked)
         self.screen.set_class(self.display, "-with-card")
@@ -208,6 +217,7 @@ class SessionsDialog(Dialog[Act | None]):
         self._waiting: set[str] = set()
         """What is still loading."""
         self._looking: Worker[None] | None = None
+        self._closes: Worker[None] | None = None
         self._wanted = ""
         """The words to search for in the conversations."""
         self._lines: dict[str, str] = {}
@@ -469,6 +479,18 @@ class SessionsDialog(Dialog[Act | None]):
         elif (row := self._row) is not None and row.group == NEEDS_YOU:
             self._say(Content(keys_in_force(self).hint("{list_choose} opens it; answer there")))
 
+    def on_question_below_answered(self) -> None:
+        """Go to the next question that waits. Its answer counts only after a pause."""
+        for row in in_order(self._source.in_tabs()):
+            panel = self._source.panel_asking(row.key)
+            if panel is not None and panel.card.asked is not None:
+                self._show()
+                self._list.go_to(row.key)
+                self._show_question()
+                if self._asking is panel:
+                    self._card.enter()
+                return
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:
         """On the question, no key acts on the list."""
         return self.focused is not self._card or action == "close"
@@ -546,9 +568,13 @@ class SessionsDialog(Dialog[Act | None]):
         return ""
 
     def action_close_tab(self) -> None:
-        """Close the tab at the cursor. The dialog closes first, because it may be above that tab."""
-        if key := self._tab:
-            self.dismiss(partial(self._source.close, key))
+        """Close the tab at the cursor. If the dialog is above that tab, it comes back above the next one."""
+        key, row = self._tab, self._row
+        if row is None or not key or not (self._closes is None or self._closes.is_finished):
+            return
+        if row.is_current:
+            self.dismiss(None)
+        self._closes = self.app.run_worker(self._source.close(key))  # the tab's own work ends with it
 
     def action_move(self, direction: int) -> None:
         if key := self._tab:

@@ -29,7 +29,7 @@ from acp_tui.ui.kit.dialog import Dialog, Frame, shown_line
 from acp_tui.ui.kit.filtered_list import FilteredList
 from acp_tui.ui.kit.row_list import NumberedRows, PickerRow
 from acp_tui.ui.prompt import PromptInput
-from acp_tui.ui.session.status_line import MARKS
+from acp_tui.ui.session.status_line import MARKS, TabState
 from acp_tui.ui.tab.sessions import last_line
 from acp_tui.ui.tab.stage import Live
 
@@ -55,7 +55,7 @@ class CountedRows(NumberedRows):
     mark_cells = 3
 
     def __init__(self) -> None:
-        super().__init__(rows_around=20, rows_around_low=10)
+        super().__init__(rows_around=18, rows_around_low=10)
         self.counts: Counter[str] = Counter()
         """By the agents' names."""
 
@@ -125,8 +125,17 @@ class SeveralDialog(Dialog[list[ListedAgent] | None]):
 
 
 class Compared(NamedTuple):
-    tab: Tab
+    """A worktree, with the tabs that work there."""
+
     worktree: Worktree
+    tabs: tuple[Tab, ...]
+
+    @property
+    def tab(self) -> Tab:
+        """The tab to go to: one that needs the user or works, otherwise one that has worked."""
+        return max(
+            self.tabs, key=lambda tab: (tab.state is TabState.NEEDS_YOU, not _is_idle(tab), tab.actions.was_said)
+        )
 
     @property
     def has_finished(self) -> bool:
@@ -136,16 +145,16 @@ class Compared(NamedTuple):
         said = self.tab.stage.session.conversation
         return said.is_connected and said.is_idle and not said.is_blank
 
-    def row(self, number: int, check: str) -> PickerRow[Compared]:
-        """`check` is how the user's command ended."""
+    def row(self, numbers: str, check: str) -> PickerRow[Compared]:
+        """`numbers` are those of its tabs, and `check` is how the user's command ended."""
         tab, panel = self.tab, self.tab.panel
-        name, agent = self.worktree.name, tab.marked_agent
+        name, agent = self.worktree.name, ", ".join(dict.fromkeys(tab.marked_agent for tab in self.tabs))
         shown = name if name.lower().startswith(agent.lower()) else f"{agent}: {name}"
         ended = panel.work.ended if panel is not None and self.has_finished else ""
         last = last_line(panel.conversation) if panel is not None else tab.phase
         return PickerRow(
             self,
-            f"{number:>2} {MARKS[tab.state][0]} {shown}",
+            f"{numbers:>2} {MARKS[tab.state][0]} {shown}",
             f"{self.worktree.root}, on branch {self.worktree.branch}",
             aside=tab.changes.summary() or NO_CHANGES if tab.changes is not None else "",
             below=" · ".join(filter(None, (check, ended or tab.state.value, last))),
@@ -192,8 +201,11 @@ class CompareDialog(Dialog["Compared | Tab | None"]):
 
     def on_folder_changes_changed(self) -> None:
         tabs = list(self._compared[0].tab.app.tabs)
-        there = [one for one in self._compared if one.tab in tabs]
-        self._list.show_rows(one.row(tabs.index(one.tab) + 1, self._ends.get(one, "")) for one in there)
+        rows = []
+        for one in self._compared:
+            if numbers := [str(tabs.index(tab) + 1) for tab in one.tabs if tab in tabs]:
+                rows.append(one.row(",".join(numbers), self._ends.get(one, "")))
+        self._list.show_rows(rows)
 
     @work(exclusive=True)
     async def _check(self) -> None:
@@ -238,34 +250,36 @@ class SeveralController:
             tab.say("Write what the agents should do: /several PROMPT.")
             return
         try:
-            is_started = await self._start(PromptInput.Submitted(told, images=box.images))
+            started = await self._start(PromptInput.Submitted(told, images=box.images))
         except WorktreeFailed as error:
             tab.say_error(error)
-            is_started = False
-        if is_started:
+            started = ()
+        if started:
             tab.writing.drop_draft()
             await tab.app.tabs.go_to(tab)
-            await self.compare()
+            await self.compare(among=started)
         elif prompt:
             box.put_before(f"/several {prompt}")
 
-    async def _start(self, prompt: PromptInput.Submitted) -> bool:
-        """Start the agents that the user chooses. Returns False if there are none. Raises: WorktreeFailed."""
+    async def _start(self, prompt: PromptInput.Submitted) -> Sequence[Tab]:
+        """Start the agents that the user chooses, and return their tabs. Raises: WorktreeFailed."""
         if self._tab.agent.agent_or_say() is None:
-            return False
+            return ()
         worktrees = self._tab.actions.worktrees
         repository = await worktrees.repository()
         base = await last_commit(repository)
         commands = await self._chosen()
         made = [await add_worktree(repository, name, base) for name, _ in commands]
+        started = []
         for worktree, (_, command) in zip(made, commands, strict=True):
             with move_on_after(READING_LIMIT_S):  # what the agent changes is known exactly only if its files were read
                 await self._tab.app.changes_in(Path(worktree.folder)).ready()
             other = await worktrees.open(worktree, command)
+            started.append(other)
             other.prompt.take_back(prompt, for_later=True)
             if other.session is not None:  # already
                 other.prompt.send_what_waits()
-        return bool(made)
+        return started
 
     async def _chosen(self) -> Sequence[tuple[str, AgentCommand | None]]:
         """The names and the commands that the user chooses and agrees to; None for the tab's own agent."""
@@ -288,40 +302,47 @@ class SeveralController:
         said = "" if agent.command.is_listed else agent.title[:MAX_SAID]
         return said if any(char.isascii() and char.isalnum() for char in said) else agent.name
 
-    async def compare(self, line: str = "") -> None:
-        """Compare the worktrees of the tab's repository that have tabs, and run a command of the user's in each."""
+    async def compare(self, line: str = "", among: Sequence[Tab] = ()) -> None:
+        """Compare the worktrees of the tab's repository that have tabs, and run a command of the user's in each.
+
+        With `among`, only the worktrees of these tabs are compared.
+        """
         tab = self._tab
-        compared = await to_thread.run_sync(_in_worktrees, list(tab.app.tabs))
-        here = next((one.worktree.origin for one in compared if one.tab is tab), str(tab.cwd.resolve()))
+        compared = await to_thread.run_sync(_in_worktrees, list(among or tab.app.tabs))
+        here = next((one.worktree.origin for one in compared if tab in one.tabs), str(tab.cwd.resolve()))
         compared = [one for one in compared if Path(here).is_relative_to(one.worktree.origin)]
         if not compared:
             tab.say("No tab works in a worktree of this repository. /several PROMPT starts some.")
             return
         chosen = await tab.ask(CompareDialog(compared, tab.app.tabs.listeners, line))
         if isinstance(chosen, Compared):
-            others = [one.tab for one in compared if one is not chosen]
-            chosen.tab.actions.worktrees.judged = "the one you chose"
-            for other in others:
-                other.actions.worktrees.judged = "not chosen"
-            tab.app.run_worker(_close((chosen.tab, *others), tab))  # whichever of the tabs is closed
+            others = [one for one in compared if one is not chosen]
+            tab.app.run_worker(_close(chosen, others, tab))  # whichever of the tabs is closed
         elif chosen is not None and chosen in tab.app.tabs:
             await tab.app.tabs.go_to(chosen)
 
 
 def _in_worktrees(tabs: Iterable[Tab]) -> list[Compared]:
-    """Blocks."""
-    found = ((tab, known_worktree(tab.cwd)) for tab in tabs)
-    return [Compared(tab, worktree) for tab, worktree in found if worktree is not None]
-
-
-async def _close(tabs: Sequence[Tab], back: Tab) -> None:
-    """Close these tabs, as far as the user decides what happens to their worktrees. Then go back to a tab."""
-    app = back.app
+    """The worktrees in the order of their first tabs. Blocks."""
+    found: dict[Worktree, list[Tab]] = {}
     for tab in tabs:
+        if (worktree := known_worktree(tab.cwd)) is not None:
+            found.setdefault(worktree, []).append(tab)
+    return [Compared(worktree, tuple(there)) for worktree, there in found.items()]
+
+
+def _is_idle(tab: Tab) -> bool:
+    return tab.session is None or tab.session.conversation.is_idle
+
+
+async def _close(chosen: Compared, others: Sequence[Compared], back: Tab) -> None:
+    """Close the tabs, as far as the user decides what happens to their worktrees. Then go back to a tab."""
+    app = back.app
+    for one in (chosen, *others):
+        tab, *more = (tab for tab in one.tabs if tab in app.tabs)
+        await app.tabs.go_to(tab)
+        await app.close_tab(tab, more, is_chosen=one is chosen)
         if tab in app.tabs:
-            await app.tabs.go_to(tab)
-            await app.close_tab(tab)
-            if tab in app.tabs:
-                return
+            return
     if back in app.tabs:
         await app.tabs.go_to(back)

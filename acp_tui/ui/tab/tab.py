@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
 from rich.cells import cell_len
 from textual.content import Content
 
-from acp_tui.client.errors import AgentRefused, ClientError
+from acp_tui.client.errors import AgentRefused, ClientError, Unsupported
 from acp_tui.client.settings.settings import Settings
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.ui.commands.keys import keys_in_force
@@ -270,9 +271,14 @@ class Tab:
 
     async def show_failure(self, error: ClientError) -> None:
         """Show the error in place of the conversation."""
-        what_now = self.hint("no session; {restart} tries again; {quit} quits")
+        what_now = self.hint(f"no session{self.try_again(error)}; {{quit}} quits")
         async with self._showing:
             await self.screen.show_stage(self._panels.failed(error, what_now))
+
+    @staticmethod
+    def try_again(error: ClientError) -> str:
+        """The key that tries again to get a session, for a hint; "" if that can only fail again."""
+        return "" if isinstance(error, Unsupported) else "; {restart} tries again"
 
     def show_phase(self, phase: str) -> None:
         """Show how far the agent's start is."""
@@ -313,7 +319,7 @@ class Tab:
 
     async def begin_anew(self) -> None:
         """Start a session in place of the current one; if the worktree is being removed, in the folder it came from."""
-        origin = self.actions.worktrees.left_for if self._is_in_worktree else None
+        origin = self.actions.worktrees.left_for if self.worktree else None
         agent = self.link.agent
         if origin is None or agent is None:
             await self.opener.begin_anew()
@@ -350,8 +356,8 @@ class Tab:
         if self._tabs_know != told:
             self.app.tabs.tell()
 
-    async def may_close(self) -> bool:
-        """Ask whether to close the tab if the agent is working, and what to do with its worktree."""
+    async def may_close(self, others: Sequence[Tab] = (), *, is_chosen: bool | None = None) -> bool:
+        """Ask whether to close the tab if the agent is working, and what to do with its worktree (`may_leave`)."""
         if self.link.is_hosted and self.session is not None and self.session.is_read_only:
             return True
         if self.link.is_hosted:
@@ -362,14 +368,14 @@ class Tab:
         if not is_idle and not await self.agent.confirm("The agent is working. Close the tab anyway?"):
             return False
         # Return at once if there is nothing to ask: the next keys are for another tab.
-        return not self._is_in_worktree or await self.actions.worktrees.may_leave()
+        return not self.worktree or await self.actions.worktrees.may_leave(others, is_chosen=is_chosen)
 
     async def leave(self) -> None:
         """Close the session, and the agent if no other tab uses it."""
         if self.session is not None:
             await self.sessions.close(self.session)
         await self.detach()
-        if self._is_in_worktree:
+        if self.worktree:
             await self.actions.worktrees.remove()
 
     async def detach(self) -> None:
@@ -378,9 +384,9 @@ class Tab:
         await self.link.leave(self)
 
     @property
-    def _is_in_worktree(self) -> bool:
-        """Whether the folder may be in a worktree of ours, judging by the name of its parent folders."""
-        return any(part.endswith(".worktrees") for part in self.cwd.parts)
+    def worktree(self) -> str:
+        """The name of the worktree of ours that the folder may be in, judging by its parents; "" for none."""
+        return next((name for above, name in pairwise(self.cwd.parts) if above.endswith(".worktrees")), "")
 
     async def begin_in_worktree(self, command: AgentCommand) -> Tab | None:
         """Start this agent in a new git worktree of the folder, in a new tab; None if that fails, which is told."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Coroutine, Sequence
 from enum import Enum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from anyio import to_thread
 
@@ -34,9 +34,7 @@ class WorktreesController:
 
     def __init__(self, tab: Tab) -> None:
         self._tab = tab
-        self._removed_later: Callable[[], Awaitable[None]] | None = None
-        self.judged = ""
-        """What the user thought of the worktree in a comparison."""
+        self._removed_later: partial[Coroutine[Any, Any, None]] | None = None
         self.left_for: Path | None = None
         """The folder that the worktree came from, once the user has chosen to delete the worktree."""
 
@@ -72,26 +70,33 @@ class WorktreesController:
             link = self._tab.app.link_to(command, folder)
         return await self._tab.app.open_tab(link, folder)
 
-    async def may_leave(self) -> bool:
+    async def may_leave(self, others: Sequence[Tab] = (), *, is_chosen: bool | None = None) -> bool:
         """Ask what to do with the tab's worktree, and copy its changes back. Returns False if the tab should stay.
 
-        Returns True at once if the tab isn't in a worktree, or another tab works there too. The worktree itself stays
-        until `remove` is called, because the agent still works in it.
+        `others` are about to close, too. `is_chosen` is whether the worktree was chosen in a comparison; None without
+        one. Returns True at once if the tab isn't in a worktree, or another tab works there too. The worktree itself
+        stays until `remove` is called, because the agent still works in it.
         """
         worktree = await to_thread.run_sync(worktrees.known_worktree, self._tab.cwd)
-        if worktree is None or self._is_shared(worktree):
+        if worktree is None:
+            return True
+        staying = (tab for tab in self._tab.app.tabs if tab is not self._tab and tab not in others)
+        if any(tab.cwd.is_relative_to(worktree.root) for tab in staying):
             return True
         try:
-            return await self._may_leave(worktree)
+            return await self._may_leave(worktree, is_chosen)
         except worktrees.WorktreeFailed as error:
             self._tab.say_error(error)
             return False
 
-    async def _may_leave(self, worktree: worktrees.Worktree) -> bool:
+    async def _may_leave(self, worktree: worktrees.Worktree, is_chosen: bool | None) -> bool:
         changes = await worktrees.changes_in(worktree)
-        about = self.judged or "whose tab closes"
+        about = {None: "whose tab closes", True: "the one you chose", False: "not chosen"}[is_chosen]
         asked = f"Worktree {worktree.name}, {about}: keep it?"
-        fate = await self._tab.ask(Picker(asked, _rows(worktree, changes), search=False))
+        rows = _rows(worktree, changes)
+        if is_chosen and changes:  # nobody chooses what is to be lost
+            rows.pop()
+        fate = await self._tab.ask(Picker(asked, rows, search=False))
         if fate is None:
             return False
         # Before anything is copied: it may be impossible to delete the worktree without losing commits.
@@ -114,6 +119,7 @@ class WorktreesController:
         if fate is not WorktreeChoice.KEEP:
             self._removed_later = partial(worktrees.remove_worktree, worktree, keeps_branch=keeps_branch)
             self.left_for = Path(worktree.origin)
+            self._tab.app.leaving_folders.add(Path(worktree.root))
         return True
 
     async def remove(self) -> None:
@@ -124,11 +130,7 @@ class WorktreesController:
                 await remove()
             except worktrees.WorktreeFailed as error:
                 self._tab.say_error(error)
-
-    def _is_shared(self, worktree: worktrees.Worktree) -> bool:
-        root = Path(worktree.root)
-        others = (tab for tab in self._tab.app.tabs if tab is not self._tab)
-        return any(tab.cwd.is_relative_to(root) for tab in others)
+            self._tab.app.leaving_folders -= {Path(remove.args[0].root)}
 
 
 def _rows(worktree: worktrees.Worktree, changes: Sequence[worktrees.ChangedFile]) -> list[PickerRow[WorktreeChoice]]:

@@ -18,7 +18,6 @@ from acp_tui.ui.commands.table import MOVING, bindings_of
 from acp_tui.ui.kit.frame_loop import FRAME_S, Frames
 from acp_tui.ui.kit.line_view import LineView
 from acp_tui.ui.kit.themes import palette_for
-from acp_tui.ui.rendering.palette import PLAIN
 from acp_tui.ui.rendering.wrapping import cut
 from acp_tui.workbench.inspect.index import IndexRow, LineSummary, MessageKind
 from acp_tui.workbench.inspect.inspection import Inspection
@@ -182,12 +181,8 @@ class FrameList(LineView, can_focus=True):
             return Strip.blank(width)
         shown = row, glimpse, waited_s = self._rows[at]
         palette, is_at_cursor = palette_for(self.app.current_theme), row.position == self.cursor
-        if is_at_cursor and self.has_focus and self.app.current_theme.ansi:
-            # What is readable in the terminal's own colors isn't known.
-            strip = row_strip(row, glimpse or _NOTHING, width - 1, PLAIN, waited_s)
-        else:
-            strip = self._strips.get(shown) or row_strip(row, glimpse or _NOTHING, width - 1, palette, waited_s)
-            self._strips[shown] = strip
+        strip = self._strips.get(shown) or row_strip(row, glimpse or _NOTHING, width - 1, palette, waited_s)
+        self._strips[shown] = strip
         return Strip([margin(palette, is_at_cursor=is_at_cursor), *strip])
 
     def is_at_cursor(self, line: int) -> bool:

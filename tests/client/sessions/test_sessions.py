@@ -182,6 +182,25 @@ async def test_a_silent_turn_behind_another_is_told(tmp_path: Path):
     assert isinstance(session.conversation.entries[-1], ClientRemark)
 
 
+async def test_a_turn_that_ends_right_before_its_question_was_not_silent(tmp_path: Path):
+    """claude-agent-acp 0.23.1 does that in the turn after a canceled one."""
+    async with in_session(tmp_path) as (session, wire):
+        async with in_turn(session, wire) as prompt:
+            await wire.send(response(prompt["id"], {"stopReason": "end_turn"}), asked(1, "yes"))
+        assert session.conversation.is_idle
+        assert session.conversation.permissions
+    assert not any(isinstance(entry, ClientRemark) for entry in session.conversation.entries)
+
+
+async def test_what_is_asked_outside_a_turn_can_be_canceled(tmp_path: Path):
+    async with in_session(tmp_path) as (session, wire):
+        await wire.send(asked(1, "yes"))
+        await settle()
+        session.cancel()
+        assert await wire.receive_all() == [response(1, {"outcome": {"outcome": "cancelled"}})]
+        assert not session.conversation.permissions
+
+
 @pytest.mark.parametrize("result", [None, {}, {"stopReason": 5}, "done"])
 async def test_a_turn_that_ended_unreadably_has_ended(tmp_path: Path, result: Any):
     async with in_session(tmp_path) as (session, wire), in_turn(session, wire) as prompt:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
@@ -37,6 +37,14 @@ EXAMPLES = int(os.environ.get("REPLAYED_SESSIONS", "100"))
 IDS = ("s1", "s2")
 OPTIONS = [{"id": "web", "name": "Web", "type": "boolean", "currentValue": True}]
 Act = Callable[["Stage", str, int], Awaitable[None]]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def no_patience() -> Iterator[None]:
+    """A silent turn is told at once."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Session, "late_patience_s", 0.0)
+        yield
 
 
 @dataclass

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from acp_tui.client.errors import ClientError
+from acp_tui.client.sessions.session_history import line_with
 from acp_tui.client.transcript import lines
 from acp_tui.client.transcript.events import Closed, Event, Frame, Header, OwnAction, Stderr
 from acp_tui.client.transcript.index import (
@@ -23,8 +24,9 @@ from acp_tui.client.transcript.lines import open_recording
 from acp_tui.client.transcript.recording_plan import RecordingPlan
 from acp_tui.client.transcript.replay import replayed
 from acp_tui.client.transcript.store import RecordingStore, create, held
+from acp_tui.conversation.entries import Message
 from acp_tui.conversation.facts import SessionId
-from acp_tui.conversation.updates import Renamed
+from acp_tui.conversation.updates import Reconnected, Renamed
 from acp_tui.rpc import Direction
 from support.recordings import play, write
 
@@ -132,7 +134,7 @@ def test_each_line_is_parsed_once_and_those_without_words_never(
 ) -> None:
     report = {"toolCallId": "c", "title": "agent_message_chunk", "rawInput": {"a": "b"}}
     thought = {"type": "text", "text": "x"}
-    work = [update("a", "tool_call", **report), update("a", "agent_thought_chunk", content=thought)]
+    work = [update("a", "tool_call_update", **report), update("a", "agent_thought_chunk", content=thought)]
     said = [*opened("a"), *turn("a", "one", "two")]
     keep(store, 1, *said, *(100 * work), Stderr(0, b"x"))
     parsed: list[bytes] = []
@@ -268,10 +270,41 @@ async def test_a_session_is_known_while_it_is_recorded(
     assert {session.session_id: index.reread(session)} == run.conversations
 
 
+def test_a_fork_is_listed_as_one_with_what_it_was_forked_from(store: RecordingStore, index: SessionIndex) -> None:
+    """A fork in which nothing was said isn't listed."""
+    params = {"sessionId": "a", "cwd": "/p", "mcpServers": []}
+    forks = [
+        (frame(OUT, id=number, method="session/fork", params=params), frame(IN, id=number, result={"sessionId": name}))
+        for number, name in ((5, "b"), (6, "silent"))
+    ]
+    keep(store, 1, *opened("a"), *turn("a", "one"), *chain(*forks), *turn("b", "two"), *turn("a", "three"))
+    listed = {(one.session_id, one.title, one.prompts, one.is_fork) for one in index.recent()}
+    assert listed == {("a", "one", 2, False), ("b", "one", 2, True)}
+
+
 def test_a_session_that_was_named_is_listed_though_nothing_was_said(store: RecordingStore, index: SessionIndex) -> None:
     """Such as a fork that the user keeps for later."""
     keep(store, 1, *opened("a"), *opened("b", number=2), OwnAction(3.0, SessionId("b"), Renamed("For later")))
     assert [(session.session_id, session.title) for session in index.recent()] == [("b", "For later")]
+
+
+def test_each_message_of_a_reply_is_a_line_of_what_is_found(store: RecordingStore, index: SessionIndex) -> None:
+    """A message ends where the agent says so, calls a tool, asks, or gets a prompt; its chunks are one line."""
+
+    def say(text: str, **fields: Any) -> Event:
+        return update("a", "agent_message_chunk", content={"type": "text", "text": text}, **fields)
+
+    ask = frame(IN, id=1, method="session/request_permission", params={"sessionId": "a", "options": []})
+    call = update("a", "tool_call", toolCallId="c", title="Write")
+    progress = update("a", "tool_call_update", toolCallId="c", status="completed")
+    keep(store, 1, *opened("a"), *turn("a", "one", "I will "), say("write."), call, progress, say("May I?"), ask)
+    keep(store, 2, *opened("a", method="session/load"), say("Done."), *turn("a", "two", "Again."))
+    keep(
+        store, 3, *opened("a", method="session/load"), say("Fi", messageId="1"), say("rst.", messageId="1"), say("Last")
+    )
+    [session] = index.recent()
+    found = {word: line_with(session, word) for word in ("will", "may", "done", "again", "first")}
+    assert found == {"will": "I will write.", "may": "May I?", "done": "Done.", "again": "Again.", "first": "First."}
 
 
 # Reading again
@@ -322,6 +355,41 @@ def test_a_fork_of_a_loaded_session_is_reread_with_what_was_recorded_before(
     assert session is not None
     entries = index.reread(session).entries
     assert [entry.text for entry in entries if hasattr(entry, "text")] == ["one", "ok", "two", "ok"]
+
+
+def test_a_fork_opened_again_in_its_own_recording_is_reread_as_it_was(
+    store: RecordingStore, index: SessionIndex
+) -> None:
+    """Its agent tells the attached file as the user's words, and not that it's a fork."""
+    file: dict[str, Any] = {"uri": "file:///p/app.py", "text": "x = 1"}
+    prompt = turn("a", "Read @app.py")
+    asked = json.loads(prompt[0].data)  # type: ignore[union-attr]
+    asked["params"]["prompt"].append({"type": "resource", "resource": file})
+    fork = frame(OUT, id=5, method="session/fork", params={"sessionId": "a", "cwd": "/p", "mcpServers": []})
+    forked = OwnAction(1.0, SessionId("b"), Reconnected(remembers=True, forked_from="Read @app.py"))
+    request, response = opened("b", method="session/load", number=6)
+    told = [
+        ("user_message_chunk", 'Read @app.py\n<context ref="file:///p/app.py">\nx = 1\n</context>'),
+        ("agent_message_chunk", "ok"),
+        ("user_message_chunk", "two"),
+        ("agent_message_chunk", "ok"),
+    ]
+    history = [update("b", kind, content={"type": "text", "text": text}) for kind, text in told]
+    events = [
+        *opened("a"),
+        Frame(1.0, OUT, json.dumps(asked).encode()),
+        *prompt[1:],
+        fork,
+        frame(IN, id=5, result={"sessionId": "b"}),
+        forked,
+        *turn("b", "two"),
+    ]
+    keep(store, 1, *events, Closed(1.0, SessionId("b")), request, *history, response)
+    session = index.find("b")
+    assert session is not None
+    reread = index.reread(session)
+    assert [entry.text for entry in reread.entries if isinstance(entry, Message)] == ["Read @app.py", "ok", "two", "ok"]
+    assert reread.is_fork
 
 
 # Forgetting

@@ -221,11 +221,11 @@ async def test_a_revert_is_not_undone_once_the_file_has_changed(root: Path) -> N
         (root / "b.py").write_bytes(b"later\n")
         await page.press_until("The file has changed since the revert", "u")
         assert "+ later" in page.text
-        assert "o: before" in page.words
+        assert "o before" in page.words
         assert (root / "b.py").read_bytes() == b"later\n"
         await page.press("o")
         assert "+ c" in page.text
-        assert "o: current state" in page.words
+        assert "o current state" in page.words
         await page.press("m", "down", "ctrl+c")
         await page.until(lambda: page.app.clipboard == "c")
         assert _is_open(page)
@@ -320,7 +320,7 @@ async def test_comments_on_lines_of_several_files_become_the_draft(root: Path) -
         await page.press(*"Why?", "enter")
         await page.press_until("b.py modified", "right_square_bracket")
         await page.press("m", "m", *"No", "enter")
-        assert "M: 2 comments to the prompt" in page.words
+        assert "M 2 comments to the prompt" in page.words
         write(root, {"b.py": b"changed\n"})
         await page.press("M")
         assert page.app.screen is page.prompt.screen

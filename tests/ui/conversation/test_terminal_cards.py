@@ -140,7 +140,7 @@ async def test_output_that_came_before_its_tool_call_is_shown() -> None:
 
 async def test_a_terminal_that_is_not_known_is_said_to_be() -> None:
     async with open_page(call("run", content=(TerminalContent(TerminalId("other")),))) as page:
-        assert "a terminal acp-tui doesn't know" in page.text
+        assert "the agent shows a terminal that it hasn't opened" in page.text
 
 
 async def test_output_wider_than_the_screen_is_cut_and_leaves_the_frame_whole() -> None:

@@ -63,6 +63,11 @@ async def test_a_long_command_is_cut_to_the_line_until_the_call_is_opened() -> N
         assert "whole" in page.text
 
 
+async def test_a_title_that_is_cut_leaves_room_for_how_the_call_ended() -> None:
+    async with open_page(call("c", title=f"tool {'a b c ' * 200}", status="failed"), size=(40, 24)) as page:
+        assert page.lines[2].strip(" ▐").endswith("…  failed")
+
+
 async def test_an_open_call_says_the_tools_name_unless_the_title_does() -> None:
     told = call("c", title="List the files", kind="execute", name="[b]exec_command\x1b", raw_input={"a": 1})
     async with open_page(told, call("d", title="write_file a", name="write_file", raw_input={"a": 1})) as page:

@@ -93,7 +93,7 @@ async def test_enter_on_an_agent_that_cannot_run_says_why_and_what_to_do() -> No
 
 
 async def test_how_old_the_registry_is_is_said() -> None:
-    for fetched_at, said in ((None, "F5 to fetch"), (1.0, "Includes the agent registry of 19")):
+    for fetched_at, said in ((None, "F5 fetch the registry"), (1.0, "Includes the agent registry of 19")):
         async with open_dialog(screen(Catalogue((HERE,), fetched_at=fetched_at))) as page:
             await page.until(lambda: "1 here" in page.text)
             assert said in page.text

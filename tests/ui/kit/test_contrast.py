@@ -13,6 +13,8 @@ from textual.pilot import Pilot
 from textual.theme import Theme
 
 from acp_tui.ui.kit.dialog import Frame
+from acp_tui.ui.kit.pickers import Picker
+from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.kit.themes import DARK, LIGHT, palette_for
 from acp_tui.ui.prompt.input import PromptInput
 from acp_tui.ui.rendering.palette import Palette
@@ -123,3 +125,13 @@ async def test_everything_on_the_screen_can_be_read() -> None:
             themes = themes[::-1]  # changing it costs more than drawing
             if len(app.screen_stack) > 1:
                 await pilot.press("escape")
+
+
+@THEMES
+async def test_a_row_that_warns_can_be_read_under_the_cursor(theme: Theme) -> None:
+    app = ScreenApp(theme=theme.name)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.push_screen(Picker("Rows", [PickerRow(0, "Careful", "muted", needs_care=True)]))
+        await settled(pilot)
+        assert "Careful" in {piece.text.strip() for piece in _pieces(pilot)}
+        assert [piece for piece in _pieces(pilot) if piece.ratio < TEXT] == []

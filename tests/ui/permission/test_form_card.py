@@ -133,7 +133,7 @@ async def test_space_brings_a_cursor_that_is_not_there_and_then_chooses_in_view(
         for field in (BooleanField("f"), ChoiceField("f", CHOICES)):
             await page.elicit(form(field, MORE))
             await page.press_slowly("tab")
-            assert "Space: choose" in page.words, field
+            assert "Space choose" in page.words, field
             await page.press_slowly("space")
             assert "◉" not in page.words, field
             await page.press_slowly("space")
@@ -144,7 +144,7 @@ async def test_space_brings_a_cursor_that_is_not_there_and_then_chooses_in_view(
 async def test_on_the_smallest_screen_a_question_shows_its_answers_and_how_to_give_one() -> None:
     asked = form(ChoiceField("database", CHOICES), message="Which database shall I use for the project?")
     async with open_form(asked, size=(40, 12)) as page:
-        for part in ("the project?", "1 ○ First", "1-3, ↑↓ Enter: answer"):
+        for part in ("the project?", "1 ○ First", "1-3 ↑↓ Enter answer"):
             assert part in page.text
 
 
@@ -475,11 +475,11 @@ async def test_the_numbers_of_choices_are_shown_where_they_count() -> None:
 async def test_the_keys_say_what_enter_does_in_each_field() -> None:
     fields = (TextField("a"), TextField("b", default="one\ntwo"), BooleanField("c"))
     async with open_form(form(*fields, UnknownField("d", "object", {}))) as page:
-        assert "Enter, Tab: next · Ctrl+S: send · Esc: back" in page.text
+        assert "Enter Tab next · Ctrl+S send · Esc back" in page.text
         await page.press_slowly("tab")
-        assert "Tab: next · Ctrl+S: send · Esc: back" in page.text
+        assert "Tab next · Ctrl+S send · Esc back" in page.text
         assert "Enter, Tab" not in page.text
         await page.press_slowly("tab")
-        assert "Enter: send · Tab: next · Esc: back" in page.text
+        assert "Enter send · Tab next · Esc back" in page.text
         await page.press_slowly("tab")
-        assert "Enter: answer · Esc: back" in page.text
+        assert "Enter answer · Esc back" in page.text

@@ -6,7 +6,7 @@ import pytest
 
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.facts import PermissionOption, RequestKey
-from acp_tui.conversation.permission_requests import KIND_WORDS
+from acp_tui.conversation.permission_requests import KIND_WORDS, chosen_words
 from acp_tui.conversation.tool_calls import BlockContent, Location, TextDiff
 from acp_tui.conversation.updates import Disconnected, PermissionAnswered, PermissionNoted
 from acp_tui.ui.kit.answer_guard import REPEAT_S
@@ -47,6 +47,21 @@ async def test_it_shows_our_word_for_each_kind_and_the_agents_names_behind_sorte
             "4 n  Reject once    “No”",
             "5    Reject always  “Never”",
         ]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "shown"),
+    [
+        ("Reject", "reject_once", "Reject once"),
+        ("Always Allow", "allow_always", "Allow always"),
+        ("Reject", "reject_always", "Reject always “Reject”"),
+        ("Allow", "allow_always", "Allow always “Allow”"),
+        ("Reject", "allow_once", "Allow once “Reject”"),
+        ("Yes", "allow_once", "Allow once “Yes”"),
+    ],
+)
+def test_the_agents_words_follow_ours_only_if_they_say_something_else(name: str, kind: str, shown: str) -> None:
+    assert chosen_words(name, kind) == shown
 
 
 LIES = (
@@ -245,7 +260,7 @@ async def test_among_many_options_the_chosen_one_stays_in_view(
             await page.press("down")
             assert f"❯ {number if number < 10 else '·'} Allow once “Way {number}”" in shown
             assert "Write long.py" in shown
-            assert "↑↓ Enter: answer" in shown
+            assert "↑↓ Enter answer" in shown
         assert page.lines[-6].strip().endswith("╯"), "the card is whole"
 
 
@@ -257,7 +272,7 @@ async def test_the_keys_are_named_whole_in_every_width() -> None:
             await page.pilot.resize_terminal(*size)
             await page.settled()
             shown = page.text
-            for key in ("PgDn: more", "f: full", "r: raw", "w: ", "Esc: back"):
+            for key in ("PgDn more", "f full", "r raw", "w ", "Esc back"):
                 assert key in shown, size
 
 
@@ -363,9 +378,9 @@ async def test_the_card_speaks_of_reading_on_only_where_there_is_more_to_read() 
         await page.ask("long", content=(LONG_DIFF,))
         await page.enter_card()
         assert "PgDn" not in page.text
-        assert "f: full screen" in page.text
+        assert "f full screen" in page.text
         await page.press("1")
-        assert "PgDn: more" in page.text
+        assert "PgDn more" in page.text
 
 
 # With little space
@@ -412,7 +427,7 @@ async def test_where_the_request_has_no_room_nothing_answers_it_but_the_full_scr
     async with open_page(size=size) as page:
         await page.ask("call", title="Edit durations.py", content=(EDIT,))
         await page.enter_card()
-        await page.until(lambda: "f: see it" in page.text)
+        await page.until(lambda: "f to see it" in page.text)
         await page.press("down")
         page.clock.pass_guard()
         await page.press("1")

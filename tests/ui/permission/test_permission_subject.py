@@ -70,6 +70,7 @@ def test_a_title_that_is_only_a_path_says_what_is_done_with_it(path: str, kind: 
         ("make test", "Run a command: check it"),
         ("`make test`", "Run a command: check it"),
         ("make test?", "Run a command: check it"),
+        ("Run make test", "Run a command: check it"),
         ("make test (say hi)", "Run a command: say hi"),
         ("make test (say hi) && rm -rf .", "make test (say hi) && rm -rf ."),
         ("make tests", "make tests"),
@@ -149,7 +150,7 @@ def test_an_unknown_terminal_is_named() -> None:
     unknown = (TerminalContent(TerminalId("theirs")), TerminalContent(TerminalId("?")))
     assert draw(content=unknown) == [
         "[a terminal whose command isn't reported]",
-        "[a terminal acp-tui doesn't know]",
+        "[the agent shows a terminal that it hasn't opened]",
     ]
 
 
@@ -278,6 +279,10 @@ def test_only_what_leads_out_is_called_outside(path: str) -> None:
 
 def test_a_directory_outside_is_called_so_where_a_command_runs_there() -> None:
     assert execute({"command": "ls", "cwd": "/"})[0] == "outside the session's folder: /"
+
+
+def test_the_folder_that_a_command_runs_in_is_said_once() -> None:
+    assert execute({"command": "ls", "cwd": "/project"}, locations=(Location("/project"),)) == ["$ ls", "in /project"]
 
 
 @pytest.mark.parametrize("reported", [{"command": "make", "cwd": "/evil"}, {"command": "rm -rf x", "cwd": "/evil"}])

@@ -91,7 +91,7 @@ async def test_the_best_match_comes_first_whatever_its_source() -> None:
         assert labels(page) == ["/help", "/helpless"]
 
 
-async def test_a_name_that_has_the_letters_leaves_out_what_has_not() -> None:
+async def test_what_has_the_letters_nowhere_is_left_out_if_a_name_has_them() -> None:
     async with page_with(OfferedCommand("x", "Does this and that"), OfferedCommand("touch", "A file")) as page:
         await page.press(*"/th")
         assert labels(page)

@@ -109,6 +109,16 @@ async def test_escape_cancels_the_turn_and_the_conversation_says_so() -> None:
         assert page.draft == "a draft"
 
 
+@pytest.mark.parametrize("key", ["escape", "ctrl+c"])
+async def test_what_waits_without_a_turn_is_canceled_as_the_status_says(key: str) -> None:
+    async with open_page() as page:
+        await page.ask("call")
+        assert "needs your decision; Tab · Esc cancels" in page.status
+        await page.press(key)
+        assert page.decisions == {"call": None}
+        assert "needs your decision" not in page.text
+
+
 async def test_escape_without_a_turn_does_nothing() -> None:
     async with open_page() as page:
         await page.press("escape")

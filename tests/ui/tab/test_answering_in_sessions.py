@@ -67,7 +67,7 @@ async def test_an_answer_counts_only_after_a_pause(open_desk: OpenDesk) -> None:
         await desk.gets_answers()
 
 
-async def test_the_next_sessions_question_needs_tab_again(open_desk: OpenDesk) -> None:
+async def test_the_keyboard_stays_with_the_questions_while_one_waits(open_desk: OpenDesk) -> None:
     second = 'expect("_go_on")\nask("allow_once", "reject_once", session="s2")\n'
     async with asking(open_desk, ONE, second) as desk:
         desk.let_go_on()
@@ -75,11 +75,11 @@ async def test_the_next_sessions_question_needs_tab_again(open_desk: OpenDesk) -
         await desk.enter_card()
         await desk.press("1")
         await desk.gets_answers()
-        await desk.shows("Working 1 ◐ Tidy up", "Tab to answer")
-        desk.clock.pass_guard()
-        await desk.press("1", "backspace")
+        await desk.shows("Working 1 ◐ Tidy up", "❯ 1 y")
+        await desk.press("1")
+        await desk.shows("Too soon")
         assert len(desk.answers()) == 1
-        await desk.enter_card()
+        desk.clock.pass_guard()
         await desk.press("1")
         await desk.gets_answers(2)
 
@@ -125,7 +125,7 @@ async def test_the_full_screen_answers_too_and_leads_back_to_the_list(open_desk:
     async with asking(open_desk, ONE) as desk:
         await desk.enter_card()
         await desk.press("f")
-        await desk.shows("r: raw · Esc: back")
+        await desk.shows("r raw · Esc back")
         desk.clock.pass_guard()
         await desk.press("n")
         (answer,) = await desk.gets_answers()
@@ -159,9 +159,24 @@ async def test_a_tab_that_needs_the_user_can_be_closed_from_the_list(open_desk: 
         await desk.press("alt+w")
         await desk.shows("The agent is working. Close the tab anyway?")
         assert not is_open(desk)
+        await desk.press_slowly("n")
+        await desk.until(lambda: is_open(desk))
+        await desk.shows("Alt+W close tab")
+        await desk.press("alt+w")
+        await desk.shows("The agent is working. Close the tab anyway?")
         await desk.press_slowly("y")
-        await desk.until(lambda: len(desk.tabs) == 1)
+        await desk.until(lambda: len(desk.tabs) == 1 and is_open(desk))
+        await desk.shows("Open ◉ 1 ● scripted", "Earlier Tidy up")
         assert desk.shown_session.session_id == "s2"
+
+
+async def test_the_list_comes_back_when_the_tab_below_it_is_closed(open_desk: OpenDesk) -> None:
+    async with asking(open_desk, ONE) as desk:
+        await desk.press("down")
+        await desk.hides("Permission")
+        await desk.press("alt+w")
+        await desk.until(lambda: len(desk.tabs) == 1 and is_open(desk))
+        await desk.shows("Needs you ◉ 1 ▲ Tidy up")
 
 
 async def test_a_form_is_answered_in_its_tab(open_desk: OpenDesk) -> None:
@@ -187,7 +202,7 @@ async def test_the_other_requests_of_a_tab_can_be_answered_out_of_turn(open_desk
         await desk.shows("1 of 2 Delete everything")
         await desk.enter_card()
         await desk.press("right_square_bracket")
-        await desk.shows("2 of 2 Delete everything", "[ ]: other requests")
+        await desk.shows("2 of 2 Delete everything", "[ ] other requests")
         desk.clock.pass_guard()
         await desk.press("n")
         await desk.shows("Permission Delete everything")

@@ -1,6 +1,7 @@
 """Problems with an agent are reported in the conversation: what failed, on what, and what to do."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from acp_tui.client.agents.command import AgentCommand
@@ -14,6 +15,7 @@ from acp_tui.conversation.updates import (
     TurnFailed,
     UnknownUpdate,
 )
+from support.agents import scripted
 from support.desks import SESSION, OpenDesk
 from support.folding import agent, call, prompt
 from support.screens import open_agent_page, open_page
@@ -38,10 +40,20 @@ async def test_an_agent_that_exits_before_it_answers_is_told_with_its_last_words
         assert "not installed properly" in page.text
         await page.send("hello?")
         assert page.draft == "hello?"
-        assert "There is no session. Alt+R tries" in page.text
+        assert "There is no session; Alt+R tries" in page.text
         assert page.status.startswith("○ no session; Alt+R tries again")
         await page.press("f4")
         assert page.notices[-1].message == "There is no session; Alt+R tries again"
+
+
+async def test_an_option_that_the_agent_does_not_have_offers_no_second_try(tmp_path: Path) -> None:
+    command = replace(scripted(SESSION + "serve_until_closed()"), options=(("mode", "bogus"),))
+    async with open_agent_page(command, tmp_path) as page:
+        await page.until(lambda: "the agent has no mode to choose" in page.text)
+        await page.until(lambda: page.status.startswith("○ no session; Ctrl+Q quits"))
+        assert page.prompt.placeholder == "There is no session"
+        await page.press("f3")
+        await page.until(lambda: "the agent has no mode to choose; its options: none" in page.words)
 
 
 async def test_an_agent_that_dies_in_mid_turn_leaves_the_conversation_and_its_last_words(

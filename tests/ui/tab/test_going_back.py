@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from acp_tui.client.changes import tracker
 from acp_tui.ui.prompt import PromptInput
 from acp_tui.ui.tab.going_back import GoBackDialog
 from support.desks import SESSION, Desk, OpenDesk
@@ -35,6 +36,54 @@ def _marked(page: Page) -> str:
 
 
 # Files
+
+
+async def test_what_a_turn_wrote_is_its_own_although_the_next_prompt_was_queued(
+    open_desk: OpenDesk, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """The agent writes the file itself, ends the turn, and so gets the next prompt at once."""
+    end = tmp_path_factory.mktemp("end") / "end"
+    os.mkfifo(end)
+    writes = f"""
+request = expect("session/prompt")
+open({str(end)!r}).read()
+open("written.txt", "w").write("written\\n")
+answer(request, stopReason="end_turn")
+"""
+    async with open_desk(SESSION, writes + TURN + "serve_until_closed()") as desk:
+        await desk.has_session()
+        changes = desk.tabs[0].changes
+        assert changes is not None
+        await changes.ready()
+        await desk.send("write")
+        await desk.gets("session/prompt")
+        await desk.send("queued")
+        await desk.shows("1 queued")
+        end.write_text("")
+        await desk.gets("session/prompt", times=2)
+        await desk.shows("done in")
+        await desk.press("escape", "escape")
+        await desk.shows(TITLE)
+        await desk.until(lambda: _aside(desk, "1  write").startswith("1 file +1"))
+        assert _aside(desk, "2  queued") == "just now"
+
+
+async def test_files_that_cannot_be_read_in_time_are_told_as_unknown(
+    open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A prompt waits no longer than the limit for what the turn before it changed."""
+    async with open_desk(SESSION, TURN * 2 + "serve_until_closed()") as desk:
+        await desk.has_session()
+        await _ask(desk, "first")
+        monkeypatch.setattr(tracker, "REMEMBER_LIMIT_S", 0)
+        await desk.send("second")
+        await desk.gets("session/prompt", times=2)
+        await desk.has_session()
+        await desk.press("escape", "escape")
+        await desk.shows(TITLE)
+        await desk.until(lambda: _aside(desk, "1  first").startswith("changes unknown"))
+        await desk.press("shift+tab")
+        await desk.shows(f"{UNDO} 2", "acp-tui has no copy of the files as they were")
 
 
 async def test_files_are_put_back_at_once_and_the_list_of_changes_undoes_it(open_desk: OpenDesk) -> None:
@@ -88,6 +137,17 @@ async def test_undo_begins_at_the_last_prompt_since_which_files_have_changed(ope
         await desk.shows(UNDO, "1 file +1")
         await desk.press("enter")
         await desk.shows("1 file as at prompt 1: F5 u brings it back")
+
+
+async def test_the_list_of_files_does_not_push_the_chosen_prompt_out_of_view(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, TURN * 3 + "serve_until_closed()") as desk:
+        await desk.has_session()
+        await desk.pilot.resize_terminal(80, 24)
+        await _ask(desk, "first", "second", "third")
+        await desk.send("/undo")
+        await desk.shows(f"{UNDO} 3")
+        await desk.press("down", "down")
+        await desk.shows(f"{UNDO} 1", "A first.txt", "A second.txt", "A third.txt", "1 first")
 
 
 async def test_each_prompt_says_what_it_changed(open_desk: OpenDesk) -> None:

@@ -41,7 +41,14 @@ async def test_a_recorded_session_is_read_again_in_a_tab_of_its_own(past: None, 
         await desk.press("down", "enter")
         await desk.until(lambda: len(desk.tabs) == 2)
         await desk.shows("○ read back from a recording", "Read back from its recording")
-        assert desk.prompt.placeholder == "This session is read-only"
+        await desk.press("f3")
+        await desk.shows("2 ● How are zebras made? read-only demo")
+        await desk.shows("read-only: the demo forgets its sessions when it exits")
+        await desk.press("escape")
+        assert desk.prompt.placeholder == "This session is read-only: the demo forgets its sessions when it exits"
+        await desk.press("alt+r")
+        await desk.until(lambda: [one.message for one in desk.notices] == [desk.prompt.placeholder])
+        await desk.shows("Read-only: the demo forgets its sessions when it exits")
         await desk.send("And lions?")
         await desk.shows("Your draft stays")
         assert desk.draft == "And lions?"

@@ -98,6 +98,34 @@ async def test_a_session_that_it_cannot_resume_after_all_is_begun_anew(open_desk
         assert any("no such session" in line for line in desk.lines[: desk.view.region.bottom])
 
 
+async def test_a_session_in_which_nothing_was_said_is_replaced_by_a_new_one(
+    open_desk: OpenDesk, tmp_path: Path
+) -> None:
+    script = f"""
+    from pathlib import Path
+    mark = Path({str(tmp_path / "ran")!r})
+    ran_before = mark.exists()
+    mark.touch()
+    handshake(agentCapabilities={{"loadSession": True, "sessionCapabilities": {{"resume": {{}}}}}})
+    answer(expect("session/new"), sessionId="s2" if ran_before else "s1")
+    if not ran_before:
+        expect("_go_on")
+        sys.exit(3)
+    serve_until_closed()
+    """
+    async with open_desk(script) as desk:
+        await desk.has_session()
+        desk.let_go_on()
+        await desk.shows("gone; Alt+R restarts it")
+        await desk.press("alt+r")
+        await desk.has_session()
+        assert desk.shown_session.session_id == "s2"
+        assert not desk.sent("session/resume")
+        assert [entry.text for entry in desk.shown_session.conversation.entries] == [
+            "The agent was restarted; this is a new session."
+        ]
+
+
 async def test_what_was_queued_waits_until_the_user_says_so(open_desk: OpenDesk, first_run: str) -> None:
     script = """
     answer(expect("session/resume"))

@@ -236,6 +236,16 @@ async def test_searching_narrows_by_title_and_id() -> None:
         assert await chosen(page, pages) == "s3"
 
 
+async def test_searching_finds_the_name_of_an_agent_whose_command_is_another() -> None:
+    one = recorded("a", "Mend the parser", agent="gemini", command=("node", "index.js"))
+    async with open_dialog(SessionsDialog(Pages((ONE, None), recordings=[one]))) as page:
+        await loaded(page)
+        await page.press(*"gemini")
+        await page.until(lambda: "Write tests" not in page.words)
+        assert "Mend the parser" in page.words
+        assert "Nothing matches" not in page.words
+
+
 async def test_deleting_asks_first_and_the_dialog_stays() -> None:
     pages = Pages((ONE, None))
     async with open_dialog(SessionsDialog(pages)) as page:
@@ -458,14 +468,31 @@ def test_columns_that_there_is_no_room_for_are_left_out_the_least_important_firs
         "read-only   gemini   2 prompts   2 days ago       ",
         "read-only   claude                            /srv",
     ]
-    assert rows_of(one, other, cells=75) == [
+    assert rows_of(one, other, cells=54) == rows_of(one, other)
+    assert rows_of(one, other, cells=53) == [
         "read-only   gemini   2 days ago       ",
         "read-only   claude                /srv",
     ]
-    assert rows_of(one, other, cells=60) == ["gemini   2 days ago       ", "claude                /srv"]
-    assert rows_of(one, other, cells=50) == ["gemini   2 days ago", "claude             "]
-    assert rows_of(one, other, cells=40) == ["gemini", "claude"]
-    assert rows_of(one, replace(other, agent="gemini"), cells=40) == ["2 days ago", "          "]
+    assert rows_of(one, other, cells=41) == [
+        "read-only   gemini   2 days ago",
+        "read-only   claude             ",
+    ]
+    assert rows_of(one, other, cells=34) == ["gemini   2 days ago", "claude             "]
+    assert rows_of(one, other, cells=22) == ["gemini", "claude"]
+    assert rows_of(one, replace(other, agent="gemini"), cells=22) == ["2 days ago", "          "]
+
+
+async def test_at_80_columns_a_short_title_leaves_room_for_every_column() -> None:
+    one = replace(
+        recorded("a", "Hello", agent="Claude Agent"), cwd=Path("/x"), branch="acp-tui/t9", last_at=NOW.timestamp()
+    )
+    pages = Pages(((), None), recordings=[one])
+    pages.ways["a"] = OpenMode.RECORDING, "its folder is gone"
+    async with open_dialog(SessionsDialog(pages, here=PROJECT, now=lambda: NOW), size=(80, 24)) as page:
+        await loaded(page)
+        (row,) = (line for line in page.lines if "Hello" in line)
+        assert all(word in row for word in ("read-only", "Claude Agent", "2 prompts", "acp-tui/t9"))
+        assert "read-only: its folder is gone" in page.words
 
 
 async def test_at_80_columns_a_long_title_leaves_the_time_and_the_folder_in_view() -> None:

@@ -191,6 +191,48 @@ async def test_one_is_chosen_and_the_others_go_only_after_a_yes(
         assert len(desk.tabs) == 2
 
 
+async def test_tabs_in_one_worktree_are_one_row_that_is_asked_about_before_any_closes(
+    open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    list_other(monkeypatch)
+    async with open_desk(SESSION, OWN + 'answer(expect("session/new"), sessionId="s3")') as desk:
+        await start_both(desk)
+        await desk.press("escape")
+        home, own, _ = desk.tabs
+        await desk.pilot.app.open_tab(desk.tabs[2].link, own.cwd)
+        await desk.until(lambda: len(desk.tabs) == 4)
+        await desk.send("/compare")
+        await desk.shows("Worktrees of ")
+        assert [row.label.split()[0] for row in desk.rows] == ["2,4", "3"]
+        await desk.press("c")
+        await desk.shows("Worktree scripted, the one you chose", "Keep it", "Copy its changes to ")
+        assert "You lose " not in desk.words
+        assert len(desk.tabs) == 4
+        await desk.press("enter")
+        await desk.shows("Worktree other, not chosen")
+        assert [tab.cwd.name for tab in desk.tabs] == [home.cwd.name, "other"]
+        assert own.cwd.exists()
+
+
+async def test_only_what_was_started_together_is_compared_at_once(
+    open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    list_other(monkeypatch)
+    begun = 'answer(expect("session/new"), sessionId="s5")'
+    async with open_desk(SESSION, begun + OWN) as desk:
+        make_repository(desk.tabs[0].cwd)
+        await desk.has_session()
+        await desk.send("/worktree earlier")
+        await desk.until(lambda: len(desk.tabs) == 2)
+        await desk.has_session()
+        await desk.press("alt+1")
+        await desk.send("/several Fix a.txt")
+        await desk.shows("1 chosen")
+        await desk.press("down", "space", "enter")
+        await desk.shows("Worktrees of ")
+        assert [row.label.split()[0] for row in desk.rows] == ["3", "4"]
+
+
 async def test_nothing_starts_outside_a_repository_or_with_one_agent(
     open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -145,7 +145,7 @@ async def test_a_second_restart_in_a_hurry_leaves_one_process(open_desk: OpenDes
         await desk.press("alt+r")
         await desk.shows("Restart the agent")
         await desk.press("y", "alt+r")
-        await desk.until(lambda: "it has no memory of the conversation above" in desk.text)
+        await desk.until(lambda: "The agent was restarted, with a new session" in desk.text)
         await desk.until(lambda: len(our_children()) == 1)
 
 

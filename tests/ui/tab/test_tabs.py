@@ -63,6 +63,19 @@ async def test_a_hidden_tab_lays_out_no_status_line_and_is_right_when_it_comes_u
         assert shown[-1].facts == ("5/10",)
 
 
+async def test_the_key_that_also_deletes_quits_several_tabs_only_at_the_second_press(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, TWO + "serve_until_closed()") as desk:
+        await desk.has_session()
+        await desk.press("ctrl+n")
+        await desk.until(lambda: len(desk.tabs) == 2)
+        await desk.has_session()
+        await desk.press("ctrl+d")
+        await desk.until(lambda: [one.message for one in desk.notices] == ["2 tabs are open; Ctrl+D again quits"])
+        assert desk.pilot.app.is_running
+        await desk.press("ctrl+d")
+        await desk.until(lambda: not desk.pilot.app.is_running)
+
+
 async def test_a_turn_that_ends_unseen_is_said_in_its_tab_until_it_is_seen(open_desk: OpenDesk) -> None:
     script = (
         'prompt = expect("session/prompt")\n'

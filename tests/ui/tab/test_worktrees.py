@@ -7,11 +7,14 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path
 
+import anyio
 import pytest
 
+from acp_tui.client import worktrees
 from acp_tui.client.agents.catalogue import Catalogue, EntrySource, ListedAgent
 from acp_tui.client.settings.settings import RecordingSettings
 from acp_tui.client.transcript.recording_plan import RecordingPlan, recording_store
+from acp_tui.client.worktrees import Worktree, remove_worktree
 from acp_tui.ui.dialogs.agents import AgentsScreen
 from support.agents import scripted
 from support.desks import SESSION, Desk, OpenDesk
@@ -68,6 +71,14 @@ async def test_the_sessions_of_a_repository_and_its_worktrees_are_listed_togethe
         assert shown == [{"Zebras?": False, "Lions?": False}, {"Zebras?": False, "Lions?": True}]
 
 
+async def test_the_status_line_names_the_worktree_of_its_tab(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, TWO + "serve_until_closed()") as desk:
+        await open_worktree(desk)
+        await desk.until(lambda: "worktree fix · F1 help" in desk.status)
+        await desk.press("alt+1")
+        await desk.until(lambda: "F1 help" in desk.status and "worktree" not in desk.status)
+
+
 async def test_a_worktree_without_changes_goes_with_its_tab_and_escape_keeps_both(open_desk: OpenDesk) -> None:
     async with open_desk(SESSION, TWO + "serve_until_closed()") as desk:
         folder = await open_worktree(desk)
@@ -101,6 +112,34 @@ async def test_changes_are_copied_back_before_the_worktree_goes_and_not_over_oth
         await desk.press("down", "enter")
         await desk.until(lambda: len(desk.tabs) == 1 and not folder.exists())
         assert (desk.tabs[0].cwd / "a.txt").read_text() == "two\n"
+
+
+async def test_a_session_of_a_deleted_worktree_is_read_only_however_soon_it_is_opened(
+    open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_go = anyio.Event()
+
+    async def wait_and_remove(worktree: Worktree, *, keeps_branch: bool) -> None:
+        await may_go.wait()
+        await remove_worktree(worktree, keeps_branch=keeps_branch)
+
+    monkeypatch.setattr(worktrees, "remove_worktree", wait_and_remove)
+    async with open_desk(SESSION, TWO + "serve_until_closed()") as desk:
+        folder = await open_worktree(desk)
+        await record(folder, "Zebras?")
+        (folder / "new.txt").write_text("new\n")
+        await desk.press("alt+w")
+        await desk.shows("Copy its changes to ")
+        await desk.press("down", "enter")
+        await desk.until(lambda: len(desk.tabs) == 1)
+        assert folder.exists()
+        await desk.press("f3")
+        await desk.shows("Zebras?")
+        await desk.press("down", "enter")
+        await desk.shows("Read-only: its folder is gone")
+        assert desk.prompt.placeholder == "This session is read-only: its folder is gone"
+        may_go.set()
+        await desk.until(lambda: not folder.exists())
 
 
 async def test_changes_that_are_there_already_are_called_so(open_desk: OpenDesk) -> None:

@@ -60,7 +60,7 @@ BASIC: Final = (
     *("workspace.read", "workspace.write", "workspace.terminals", "mcp", "history.keep"),
 )
 """The settings that come first. Before a search, only those that differ from their defaults follow."""
-OFTEN: Final = "often changed"
+OFTEN: Final = "Often changed"
 _ORIGINS: dict[Origin, str] = {"default": "", "yours": "yours", "project": "the project's"}
 
 
