@@ -140,7 +140,7 @@ class SessionIndex:
 
     def reread(self, session: RecordedSession) -> Conversation:
         """The conversation in its recordings, without the agent. Raises ClientError."""
-        return replayed(*self.origins(session)).get(session.session_id, Conversation())
+        return replayed(*self.origins(session), is_before_opening=True).get(session.session_id, Conversation())
 
     def origins(self, session: RecordedSession) -> tuple[Path, ...]:
         """Its recordings, after those of the session that it was forked from."""

@@ -73,6 +73,10 @@ class Replay:
         """By session ID, including closed sessions. They change with each step."""
         return self._sessions.conversations
 
+    def before_opening(self) -> dict[SessionId, Conversation]:
+        """Of the sessions that are being opened again, what was said before."""
+        return self._sessions.before_opening()
+
     @property
     def outside(self) -> Conversation:
         """What belongs to no session: the agent's questions before there is one."""
@@ -284,13 +288,16 @@ def is_prompt(event: Event) -> bool:
     )
 
 
-def replayed(*paths: Path) -> dict[SessionId, Conversation]:
-    """The conversations at the end of recordings, by session ID. Blocks. Raises RecordingUnreadable."""
+def replayed(*paths: Path, is_before_opening: bool = False) -> dict[SessionId, Conversation]:
+    """The conversations at the end of recordings, by session ID. Blocks. Raises RecordingUnreadable.
+
+    With `is_before_opening`, a session that is being opened again is as it was before.
+    """
     with open_recording(*paths) as recording:
         replay = Replay(recording)
         for _ in replay.events:
             pass
-        return replay.conversations
+        return {**replay.conversations, **(replay.before_opening() if is_before_opening else {})}
 
 
 def _result(answer: _Answer, read: Callable[[Any], T]) -> T | None:

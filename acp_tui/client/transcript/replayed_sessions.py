@@ -95,6 +95,16 @@ class ReplayedSessions(Routes[ReplayedSession]):
         said = {session_id: session.conversation for session_id, session in known.items()}
         return {**self._earlier, **said, **{key: self._earlier[key] for key in self._opening if key in self._earlier}}
 
+    def before_opening(self) -> dict[SessionId, Conversation]:
+        """Of the sessions that are being opened again, what was said before."""
+        before = {key: self._before(key, session) for key, session in self._opening.items()}
+        return {key: one for key, one in before.items() if one is not None}
+
+    def _before(self, session_id: SessionId, opened: ReplayedSession | None) -> Conversation | None:
+        """What was said in a session before it was opened again."""
+        known = opened or self.closed.get(session_id)
+        return known.conversation if known is not None else self._earlier.get(session_id)
+
     def apply(self, session: ReplayedSession, update: updates.SessionUpdate) -> None:
         change = reducer.apply(session.conversation, update)
         self.touched.append(Touch(session.session_id, session.conversation, change))
@@ -163,12 +173,11 @@ class ReplayedSessions(Routes[ReplayedSession]):
 
     def finish(self, session: ReplayedSession, state: Sequence[updates.SessionUpdate]) -> None:
         assert session.session_id is not None
-        before = self._opening.pop(session.session_id, None) or self.closed.get(session.session_id)
+        earlier = self._before(session.session_id, self._opening.pop(session.session_id, None))
         for update in state:
             self.apply(session, update)
-        earlier = snapshot(before.conversation) if before else self._earlier.get(session.session_id)
         if earlier is not None and earlier is not session.conversation:  # it was loaded
-            recall(session.conversation, earlier)
+            recall(session.conversation, snapshot(earlier))
 
     def give_up(self, session: ReplayedSession) -> None:
         """The agent didn't open it: restore the session that had its ID before."""

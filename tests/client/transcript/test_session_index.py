@@ -357,8 +357,9 @@ def test_a_fork_of_a_loaded_session_is_reread_with_what_was_recorded_before(
     assert [entry.text for entry in entries if hasattr(entry, "text")] == ["one", "ok", "two", "ok"]
 
 
+@pytest.mark.parametrize("is_answered", [True, False])
 def test_a_fork_opened_again_in_its_own_recording_is_reread_as_it_was(
-    store: RecordingStore, index: SessionIndex
+    store: RecordingStore, index: SessionIndex, is_answered: bool
 ) -> None:
     """Its agent tells the attached file as the user's words, and not that it's a fork."""
     file: dict[str, Any] = {"uri": "file:///p/app.py", "text": "x = 1"}
@@ -384,7 +385,7 @@ def test_a_fork_opened_again_in_its_own_recording_is_reread_as_it_was(
         forked,
         *turn("b", "two"),
     ]
-    keep(store, 1, *events, Closed(1.0, SessionId("b")), request, *history, response)
+    keep(store, 1, *events, Closed(1.0, SessionId("b")), request, *history, *([response] if is_answered else []))
     session = index.find("b")
     assert session is not None
     reread = index.reread(session)
