@@ -320,7 +320,7 @@ COMMANDS: Final = (
     own("settings", "settings_notes", "ctrl+n", "show_notes", "Show the problems", has_priority=True),
     own("settings", "settings_project", "ctrl+t", "ask_for_project", "Decide on the project's file",
         has_priority=True),
-    own("setting", "setting_save", "ctrl+s", "accept", "Write it", has_priority=True),
+    own("setting", "setting_save", "ctrl+s,alt+enter", "accept", "Write it", has_priority=True),
     own("setting", "setting_reset", "ctrl+r", "reset", "Use the default", has_priority=True),
     # Where there is more than fits: these come last, since a key's own meaning in a place goes first
     own("reading", "next_change", "j", "go_to_change(1)", "Next change"),
