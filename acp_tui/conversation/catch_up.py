@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import count
+from itertools import count, islice
 from typing import Final, NamedTuple, assert_never
 
 from acp_tui.conversation import UNSET, entries, facts, updates
@@ -17,7 +17,7 @@ from acp_tui.conversation.content import ContentBlock, Text
 from acp_tui.conversation.conversation import Conversation, SubagentState
 from acp_tui.conversation.elicitation import Form, UrlVisit
 from acp_tui.conversation.reducer import IDLE
-from acp_tui.conversation.tool_calls import UNFINISHED, ToolCall, ToolCallPatch
+from acp_tui.conversation.tool_calls import IN_PROGRESS, UNFINISHED, ToolCall, ToolCallPatch
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.web_address import place_of
 
@@ -103,6 +103,12 @@ class _Retelling:
             yield self._costs((self._costs_before.get(turn.start) or 0.0) + turn.cost)
         yield updates.TurnEnded(stop_reason, usage=turn.usage)
 
+    def _went_on(self, start: int, end: int) -> Iterator[updates.SessionUpdate]:
+        """Tell which calls of a canceled turn were reported again after it: their turn ended later."""
+        for entry in islice(self._of.entries, start, end):
+            if isinstance(entry, entries.ToolCallEntry) and entry.call.status == UNFINISHED:
+                yield updates.ToolCallReported(ToolCallPatch(entry.call.tool_call_id, status=IN_PROGRESS))
+
     def _costs(self, amount: float | None) -> updates.SessionUpdate:
         """The session's cost; `_facts` tells the rest of its usage."""
         self._cost = amount
@@ -163,7 +169,10 @@ class _Retelling:
             case entries.Subagent(session_id):
                 yield from _subagent(self._of.subagents[facts.SessionId(session_id)])
             case entries.TurnEnd(stop_reason):
+                start = self._turns[0].start if self._turns else 0
                 yield from self._end_turn(stop_reason)
+                if stop_reason == "cancelled":
+                    yield from self._went_on(start, at)
             case entries.Failure(message, detail, stderr_tail, said):
                 if detail is None and said is None and not self._is_end_of_turn(at):
                     yield updates.Disconnected(message, stderr_tail)

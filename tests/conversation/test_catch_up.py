@@ -15,7 +15,8 @@ from acp_tui.conversation.catch_up import retold
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.reducer import IDLE, apply
-from acp_tui.conversation.updates import PromptRefused, PromptSent, SessionUpdate
+from acp_tui.conversation.tool_calls import ToolCallId
+from acp_tui.conversation.updates import PromptRefused, PromptSent, SessionUpdate, TurnEnded
 from conversation.test_replay_equality import EVERY_KIND
 from support.folding import agent, call, fold, prompt, thought
 
@@ -99,6 +100,13 @@ def test_what_comes_later_is_understood_alike() -> None:
         apply(live, update)
         apply(late, update)
     assert shown(late) == shown(live)
+
+
+def test_a_call_that_went_on_after_its_turn_was_canceled_is_told_as_it_ended() -> None:
+    report = call("t", title="Read", status="in_progress")
+    live = fold(report, TurnEnded("cancelled"), report, TurnEnded("end_turn"))
+    assert live.tool_call(ToolCallId("t")).status_words == "unfinished"
+    assert shown(fold(*retold(live))) == shown(live)
 
 
 def test_a_message_of_many_chunks_is_told_at_once() -> None:
