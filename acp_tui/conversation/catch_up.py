@@ -169,7 +169,7 @@ class _Retelling:
             case entries.Subagent(session_id):
                 yield from _subagent(self._of.subagents[facts.SessionId(session_id)])
             case entries.TurnEnd(stop_reason):
-                start = self._turns[0].start if self._turns else 0
+                start = (self._turns[0].start or 0) if self._turns else 0
                 yield from self._end_turn(stop_reason)
                 if stop_reason == "cancelled":
                     yield from self._went_on(start, at)
