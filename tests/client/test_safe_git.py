@@ -28,7 +28,6 @@ FLIPS: Final = int(os.environ.get("ACP_TUI_GIT_FLIPS", "10"))
 """Reads a repository while its configuration is being swapped."""
 SOURCE: Final = Path(__file__).parents[2] / "acp_tui"
 NAMES_OF_GIT: Final = {
-    "cli/sessions.py": "a command that it prints for the user",
     "client/safe_git.py": "the door itself",
     "client/doctor.py": "asks the program for its version only",
     "client/sandbox/defaults.py": "a folder of its settings",

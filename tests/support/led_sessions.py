@@ -28,8 +28,9 @@ from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.transcript.recording_plan import RecordingPlan
 from acp_tui.conversation.content import Text
-from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.conversation import Conversation, snapshot
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, SessionId
+from acp_tui.conversation.recall import recall
 from acp_tui.demo.scenario import load
 from acp_tui.demo.script import Scenario
 from support.agents import SERVING, our_children
@@ -80,7 +81,10 @@ class Lead:
         return self.attend(await logged_in(lambda: self.agent.new_session(self.cwd), log_in))
 
     def attend(self, session: Session) -> Session:
-        """Answer its questions from now on."""
+        """Answer its questions from now on. If it was loaded again, show it as it was, as all front ends do."""
+        before = self.seen.conversations.get(session.session_id)
+        if before is not None and not session.conversation.is_blank:
+            recall(session.conversation, snapshot(before))
         user = self.users[session.session_id] = User(self.agent, session)
         self.tasks.start_soon(user.attend)
         self.seen.conversations[session.session_id] = session.conversation

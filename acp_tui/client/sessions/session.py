@@ -310,6 +310,7 @@ class Session:
         if self.conversation.turn is not facts.Turn.IDLE:
             raise PromptInProgress("the agent is still working on the last prompt", hint="wait, or cancel the turn")
         sendable, unlike = fit(blocks, self._capabilities)
+        patience_s = self.late_patience_s if self.conversation.last_stop_reason == "cancelled" else 0.0
         self.apply(updates.PromptSent(sendable, (*notes, *unlike), self.connection.accepts_prompts))
         before = _facts_that_answer(self.conversation)
         self._failure = None
@@ -320,7 +321,8 @@ class Session:
             raise await self._explain(error) from error
         if self.attendance is None and self._was_silent(before):  # a host tells it itself
             turn = self.conversation.turn_start
-            await sleep(self.late_patience_s)
+            if patience_s:
+                await sleep(patience_s)
             if turn == self.conversation.turn_start and self._was_silent(before):
                 self.apply(updates.ClientRemark(SILENT))
 

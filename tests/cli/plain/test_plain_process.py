@@ -146,7 +146,7 @@ def test_what_is_typed_before_the_terminal_has_shown_a_question_answers_nothing(
         terminal.answers = True
         terminal.shows("Your choice")
         terminal.type("3" + ENTER)
-        terminal.shows("failed: Edit durations.py")
+        terminal.shows("rejected: Edit durations.py")
 
 
 def test_a_draft_outlives_a_question(tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ def test_a_draft_outlives_a_question(tmp_path: Path) -> None:
         terminal.type("a draft")
         terminal.shows(CHOICE)
         terminal.type("3" + ENTER)
-        terminal.shows("failed: Edit durations.py")
+        terminal.shows("rejected: Edit durations.py")
         terminal.shows("a draft")
         terminal.type(" goes on" + ENTER)
         terminal.shows("acp-tui: queued until this turn ends; 1 prompt waits")
@@ -445,7 +445,7 @@ def test_the_key_of_the_editor_answers_no_question(tmp_path: Path) -> None:
         terminal.shows(CHOICE)
         terminal.type(CTRL_G)
         terminal.type("n" + ENTER)
-        terminal.shows("failed: Edit durations.py")
+        terminal.shows("rejected: Edit durations.py")
     assert "/acp:edit" not in terminal.text
 
 

@@ -47,7 +47,8 @@ async def test_after_a_cancel_the_queue_waits_for_the_users_word() -> None:
         await page.press("enter")
         assert page.connection.prompts == ["one", "two"]
         await page.end_turn()
-        assert page.connection.prompts == ["one", "two", "three"]
+        # What an agent asks right after the end of a silent turn behind a canceled one counts as that turn's.
+        await page.until(lambda: page.connection.prompts == ["one", "two", "three"])
 
 
 async def test_while_the_queue_is_held_back_a_new_prompt_goes_first() -> None:
