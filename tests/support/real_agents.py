@@ -45,7 +45,8 @@ CURRENT_CLAUDE: Final = "@agentclientprotocol/claude-agent-acp"
 """Its package, which is the maintained one, and which the agents' `setup.sh` doesn't know: `claude` is the old one."""
 WITHOUT_A_MODEL: Final = frozenset({"pysdk", "tssdk"})
 """Agents that start quickly."""
-RUN_CURRENT_CLAUDE: Final = Path(__file__).parent / "current_claude.py"
+RUN: Final = Path(__file__).parent / "run_real_agent.py"
+"""Beside `run.py`, which knows the other agents."""
 RECORDINGS: Final = Path(__file__).parents[1] / "data/recordings"
 PATIENCE_S: Final = 60.0
 WITHIN_S: Final = 240.0
@@ -70,8 +71,8 @@ def why_not(name: str) -> str | None:
     return None
 
 
-def command(name: str) -> AgentCommand:
-    """How the agent starts; the two small ones have no model."""
+def command(name: str, *options: str) -> AgentCommand:
+    """How the agent starts; the two small ones have no model. `options` are those of `run_real_agent.py`."""
     argv: tuple[str, ...]
     env: dict[str, str]
     match name:
@@ -79,10 +80,9 @@ def command(name: str) -> AgentCommand:
             argv, env = (sys.executable, str(AGENTS / "py_sdk_agent.py")), {}
         case "tssdk":
             argv, env = ("node", str(AGENTS / "ts_sdk_agent.mjs")), {"ACP_SDK": str(NODE_SDK)}
-        case "claude-current":
-            argv, env = (sys.executable, str(RUN_CURRENT_CLAUDE)), {"AGENTS_PREFIX": str(PREFIX)}
         case _:
-            argv, env = (sys.executable, str(AGENTS / "run.py"), name), {"AGENTS_PREFIX": str(PREFIX)}
+            run = RUN if options or name == "claude-current" else AGENTS / "run.py"
+            argv, env = (sys.executable, str(run), name, *options), {"AGENTS_PREFIX": str(PREFIX)}
     return AgentCommand(name, argv, env)
 
 
@@ -163,7 +163,7 @@ def _places(project: Path) -> Iterator[tuple[str, str]]:
     yield str(project).replace("/", "-"), PROJECT.replace("/", "-")
     yield str(PREFIX), "/opt/agents"
     yield str(AGENTS), "/opt/agents"
-    yield str(RUN_CURRENT_CLAUDE.parent), "/opt/agents"
+    yield str(RUN.parent), "/opt/agents"
     yield sys.executable, "python3"
 
 
