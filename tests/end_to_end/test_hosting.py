@@ -35,7 +35,7 @@ from support.host_process import User, a_user, attached_to, process_of
 from support.http_served import http_server
 from support.on_terminal import all_end, on_terminal
 from support.printed_json import data_of
-from support.remembering_agent import RememberingAgent
+from support.reconnecting import RememberingAgent
 from support.waiting import until as so
 
 pytest.importorskip("websockets", reason="hosts need the extra `remote`")
