@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import pytest
 
-from support.certificates import Authority
+from support.servers import Authority
 
 AGENT: Final = """#!/usr/bin/env python3
 import json, sys

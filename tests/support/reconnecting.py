@@ -17,8 +17,7 @@ from websockets.exceptions import ConnectionClosed
 
 from acp_tui.client.agents.catalogue import command_at
 from acp_tui.client.agents.command import AgentCommand
-from support.http_served import http_server
-from support.served import websocket_server
+from support.servers import http_server, websocket_server
 
 # Behind a WebSocket, it remembers what it said, and replays it
 
