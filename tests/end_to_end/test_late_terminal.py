@@ -23,11 +23,11 @@ from typing import Final
 import pyte
 import pytest
 
-from support import late_page
 from support.on_terminal import environment, set_size
 from support.terminal_process import TerminalProcess, process_on_terminal
 from support.waiting import LIMIT_S
 
+LATE_PAGE: Final = Path(__file__).with_name("late_page.py")
 SEQUENCES: Final = int(os.environ.get("ACP_TUI_LATE_SEQUENCES", "20"))
 SCALE: Final = 0.25
 """Of all times, so that many questions fit into a test."""
@@ -258,8 +258,8 @@ def played(home: Path, answers: str, seed: int) -> Iterator[Played]:
     reports, theirs = os.pipe()
     pid = os.posix_spawn(
         sys.executable,
-        [sys.executable, late_page.__file__, str(SCALE), "3", "4"],
-        {**environment(home), "PYTHONPATH": os.pathsep.join([str(Path(late_page.__file__).parents[1]), *sys.path])},
+        [sys.executable, str(LATE_PAGE), str(SCALE), "3", "4"],
+        {**environment(home), "PYTHONPATH": os.pathsep.join([str(LATE_PAGE.parents[1]), *sys.path])},
         file_actions=[
             *((os.POSIX_SPAWN_DUP2, slave, fd) for fd in (0, 1, 2)),
             (os.POSIX_SPAWN_DUP2, commands, 3),

@@ -13,8 +13,8 @@ import psutil  # type: ignore[import-untyped]
 import pytest
 
 from support.agents import scripted_argv
-from support.escapes import WAYS, Left
 from support.on_terminal import OnTerminal, all_end, on_terminal
+from support.processes import WAYS, Left
 from support.proxied import proxy
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has foster parents")

@@ -21,7 +21,7 @@ from acp_tui.client.sessions.hub import open_hub
 from acp_tui.conversation.facts import Turn
 from support.agents import REPLY, agent_texts, our_children, running, scripted, scripted_argv, until
 from support.proxied import behind, conducted, proxy
-from support.served import agent_behind, hang_up, websocket_server
+from support.servers import agent_behind, hang_up, websocket_server
 
 ECHO = """
     prompt = open_session(); say("heard " + prompt["params"]["prompt"][0]["text"]); end(prompt)
