@@ -406,11 +406,12 @@ class Session:
         # Another session may be open under the ID of a closed one.
         if self.is_closed or self.conversation.is_cancelling:
             return
-        if self.conversation.is_idle and self.attendance is None:
+        is_idle = self.conversation.is_idle
+        if is_idle and not self.connection.offer.is_for_host:
             self._cancel_questions()
             return
         self.connection.cancel(self.session_id)
-        if self.conversation.is_idle:
+        if is_idle:
             return
         self.apply(updates.CancelRequested())
         for parked in self._parked.values():
