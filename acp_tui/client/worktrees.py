@@ -96,6 +96,15 @@ def known_worktree(folder: Path) -> Worktree | None:
     return None
 
 
+def origin_of(folder: Path) -> Path:
+    """The same folder where the worktree came from; the folder itself if it isn't in a known worktree. Blocks."""
+    known = known_worktree(folder)
+    if known is None:
+        return folder.resolve()
+    below = Path(known.origin) / folder.resolve().relative_to(known.root)
+    return below if below.is_dir() else Path(known.origin)
+
+
 async def last_commit(cwd: Path) -> str:
     """What a worktree of the repository that contains `cwd` would begin with. Raises: WorktreeFailed."""
     with _failures("Can't create a worktree"):
@@ -105,7 +114,8 @@ async def last_commit(cwd: Path) -> str:
 async def add_worktree(cwd: Path, name: str = "", base: str = "") -> Worktree:
     """Create a worktree of the repository that contains `cwd` on a new branch, from `base` or the last commit.
 
-    It's beside the repository, in `REPOSITORY.worktrees/NAME`. The default names are `session-1` and so on.
+    It's beside the repository, in `REPOSITORY.worktrees/NAME`, also if `cwd` is in such a worktree. The default names
+    are `session-1` and so on.
 
     Raises: WorktreeFailed.
     """
@@ -203,8 +213,8 @@ async def _git(directory: Path, command: str, *words: str) -> bytes:
 
 
 async def _place(cwd: Path) -> tuple[Path, str]:
-    """The top of the repository, and the path of `cwd` below it."""
-    told = await _git(cwd, "rev-parse", "--show-toplevel", "--show-prefix")
+    """The top of the repository, and the path of `cwd` below it; where it came from if `cwd` is in a worktree."""
+    told = await _git(await to_thread.run_sync(origin_of, cwd), "rev-parse", "--show-toplevel", "--show-prefix")
     top, prefix, *_ = os.fsdecode(told).split("\n")
     return Path(top), prefix.rstrip("/")
 
