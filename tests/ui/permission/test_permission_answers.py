@@ -57,11 +57,23 @@ async def test_enter_where_the_keyboard_came_by_itself_says_how_to_choose() -> N
         await page.press("enter", "enter")
         assert page.decisions == {"first": REJECT.option_id}
         assert "❯ 1" not in page.text
-        assert "Choose with ↑↓, then press Enter" in page.text
+        assert "Choose with Tab, then press Enter" in page.text
         await page.press("up")
         page.clock.now_s += REPEAT_S
         await page.press("enter")
         assert page.decisions == {"first": REJECT.option_id, "second": REJECT.option_id}
+
+
+async def test_the_first_tab_on_a_card_that_came_by_itself_chooses_nothing_that_allows_always() -> None:
+    async with open_page() as page:
+        await page.ask("call", ALWAYS, REJECT)
+        page.card.guard.come_unasked()
+        page.clock.pass_guard()
+        await page.press("tab")
+        assert "❯ 2 n  Reject once" in page.text
+        page.clock.pass_guard()
+        await page.press("enter")
+        assert page.decisions == {"call": REJECT.option_id}
 
 
 async def test_tab_leads_to_the_first_answer_and_enter_gives_it_after_a_pause() -> None:
