@@ -100,13 +100,6 @@ class Docked(Place):
 MORE: Final = "{page_down} more"
 BRIEF_CELLS: Final = 60
 """Below this width, the keys have short descriptions."""
-LONG_KEYS: Final = (
-    "{review} full screen",
-    "{reject_and_say_why} reject and say why",
-    "{raw} raw",
-    "{leave_question} back",
-)
-BRIEF_KEYS: Final = ("{review} full", "{reject_and_say_why} no + why", "{raw} raw", "{leave_question} back")
 
 
 class PermissionCard(AnswerableRequest):
@@ -147,12 +140,17 @@ class PermissionCard(AnswerableRequest):
         if not has_focus:
             return [hint(f"{self.WAY_IN} to answer"), *([] if self.can_reject else [CANCEL_TO_REFUSE])]
         is_brief = self.content_size.width < BRIEF_CELLS
-        full, reject, raw, back = map(hint, BRIEF_KEYS if is_brief else LONG_KEYS)
-        more = [hint(MORE)] if is_cut else []
-        more += map(hint, self._ways_on(is_cut=is_cut))
-        if len(self.options) > MAX_NUMBER:
-            more.append("↑↓ Enter answer")
-        return [each for each in (*more, full, reject if self.can_reject else CANCEL_TO_REFUSE, raw, back) if each]
+        reject = "{reject_and_say_why} no + why" if is_brief else "{reject_and_say_why} reject and say why"
+        keys = [
+            "{review} full screen",  # first, so that it's in view even in one row
+            *[MORE] * is_cut,
+            *self._ways_on(is_cut=is_cut),
+            *["↑↓ Enter answer"] * (len(self.options) > MAX_NUMBER),
+            reject if self.can_reject else CANCEL_TO_REFUSE,
+            "{raw} raw",
+            "{leave_question} back",
+        ]
+        return [each for each in map(hint, keys) if each]
 
     def note_typed(self, text: str, where: str = "your prompt") -> None:
         """If all that was typed there is a key that answers, say so, until it changes or the keyboard comes here."""
