@@ -16,6 +16,7 @@ from anyio import to_thread
 from acp_tui.client.clipboard import ClipboardPicture, ClipboardText, NothingToPaste, read_clipboard
 from acp_tui.client.sessions.marks import rename
 from acp_tui.client.sessions.prompt_queue import PastedImage, Prompt
+from acp_tui.client.sessions.schedule import NotATime, later
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Failure
 from acp_tui.conversation.facts import SelectOption
