@@ -269,7 +269,9 @@ async def test_a_session_is_exported_and_nothing_overwritten(
     assert main(["render", session_id, "-o", str(file)]) == 0
     told = capsys.readouterr().err.splitlines()
     assert told[0] == f"acp-tui: written to {file}"
-    assert told[1:] == ["acp-tui: It isn't redacted: look at it before you share it."]
+    assert told[1:] == [
+        "acp-tui: It isn't redacted: look at it before you share it. To redact it first: acp-tui help redact"
+    ]
     assert main(["render", session_id, "-o", "nowhere/out.md"]) == 1
     assert "The folder doesn't exist: make it" in capsys.readouterr().err
     assert "Zebras?" in file.read_text()

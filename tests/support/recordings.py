@@ -221,5 +221,6 @@ def write(path: Path, events: Iterable[Event], header: Header | None = None, *, 
     )
     for event in events:
         recorder.put(event)
-    recorder.close()
+    while not recorder.close():
+        pass
     assert troubles == []

@@ -338,6 +338,9 @@ OTHERWISE: Final = {
     353: "No-break spaces are made visible before the text is parsed, and then they aren't spaces any more.",
     487: "A link without text and target isn't drawn: there is nothing to see or to follow.",
     507: "As 353: the no-break space is a part of the target there.",
+    602: "An address is a link without marks, too, as in GitHub's Markdown.",
+    608: "As 602.",
+    611: "As 602.",
 }
 """The examples drawn differently than CommonMark says, by number, and why.
 
