@@ -19,7 +19,7 @@ from acp_tui.cli.main import find_home, forget_coerced_locale
 from acp_tui.cli.prerequisites import notes_of, reason_not_to_draw
 from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.client.settings.settings import SessionSettings, Settings
-from support.terminal_process import TerminalProcess, process_on_terminal
+from support.terminals import TerminalProcess, process_on_terminal
 
 QUIT = "\x11"
 HAS_FULL = pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")

@@ -19,9 +19,8 @@ import psutil
 import pytest
 
 from support.agents import scripted_argv
-from support.asking_program import asking
-from support.on_terminal import all_end
 from support.printed_json import lines_of
+from support.terminals import all_end, asking
 from support.waiting import LIMIT_S
 
 ROOT = Path(__file__).parents[2]

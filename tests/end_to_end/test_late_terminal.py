@@ -23,8 +23,7 @@ from typing import Final
 import pyte
 import pytest
 
-from support.on_terminal import environment, set_size
-from support.terminal_process import TerminalProcess, process_on_terminal
+from support.terminals import TerminalProcess, environment, process_on_terminal, set_size
 from support.waiting import LIMIT_S
 
 LATE_PAGE: Final = Path(__file__).with_name("late_page.py")

@@ -13,9 +13,9 @@ import psutil  # type: ignore[import-untyped]
 import pytest
 
 from support.agents import scripted_argv
-from support.on_terminal import OnTerminal, all_end, on_terminal
 from support.processes import WAYS, Left
 from support.proxies import proxy
+from support.terminals import OnTerminal, all_end, on_terminal
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has foster parents")
 

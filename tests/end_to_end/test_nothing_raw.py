@@ -23,8 +23,7 @@ from support.agents import scripted_argv
 from support.command_line import one_after_the_other
 from support.golden import SCHEMA_V1, schema_v2
 from support.messages_from_schema import Messages
-from support.on_terminal import on_terminal
-from support.terminal_process import TerminalProcess, kept, process_on_terminal
+from support.terminals import TerminalProcess, kept, on_terminal, process_on_terminal
 
 AGENTS: Final = range(int(os.environ.get("ACP_TUI_HOSTILE_BYTES", "1")))
 UPDATES: Final = 150

@@ -20,7 +20,7 @@ from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.facts import SessionId
 from support.command_line import one_after_the_other
-from support.on_terminal import environment
+from support.terminals import environment
 from support.waiting import LIMIT_S, TEST_LIMIT_S
 
 

@@ -7,8 +7,7 @@ from contextlib import contextmanager
 
 from support.agents import scripted_argv
 from support.host_process import User, a_user
-from support.on_terminal import environment
-from support.terminal_process import LineTerminal, process_on_terminal
+from support.terminals import LineTerminal, environment, process_on_terminal
 
 ASKS = scripted_argv("""
     prompt = open_session()

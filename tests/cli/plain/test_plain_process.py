@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from support.agents import scripted_argv
-from support.asking_program import asking
-from support.terminal_process import LineTerminal, answers_to, line_terminal, process_on_terminal
+from support.terminals import LineTerminal, answers_to, asking, line_terminal, process_on_terminal
 
 DEMO = ("demo", "--plain", "--speed", "0")
 CHOICE = "Your choice: "

@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-from support.terminal_process import TerminalProcess, process_on_terminal
+from support.terminals import TerminalProcess, process_on_terminal
 
 CONTINUED_IN_A_WRITE = """
 import queue

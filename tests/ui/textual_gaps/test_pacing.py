@@ -19,7 +19,7 @@ from acp_tui.ui.textual_gaps.driver import ROW_LENGTH, SMALL_ROWS, FramePacer, W
 from acp_tui.ui.textual_gaps.flow_control import ANSWER, QUESTION, FlowControl
 from acp_tui.ui.textual_gaps.shown_rows import rows_of
 from support.screens import settled
-from support.terminal_process import TerminalProcess, process_on_terminal
+from support.terminals import TerminalProcess, process_on_terminal
 from support.waiting import LIMIT_S, until
 
 ROOM = 8 * ROW_LENGTH
