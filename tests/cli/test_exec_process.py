@@ -20,7 +20,8 @@ import pytest
 
 from support.agents import scripted_argv
 from support.printed_json import lines_of
-from support.terminals import all_end, asking
+from support.processes import all_end
+from support.terminals import asking
 from support.waiting import LIMIT_S
 
 ROOT = Path(__file__).parents[2]

@@ -13,9 +13,9 @@ import psutil  # type: ignore[import-untyped]
 import pytest
 
 from support.agents import scripted_argv
-from support.processes import WAYS, Left
+from support.processes import WAYS, Left, all_end
 from support.proxies import proxy
-from support.terminals import OnTerminal, all_end, on_terminal
+from support.terminals import OnTerminal, on_terminal
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has foster parents")
 

@@ -7,7 +7,6 @@ import os
 import pty
 import re
 import select
-import signal
 import struct
 import subprocess
 import sys
@@ -17,12 +16,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import TypeVar
 
-import psutil  # type: ignore[import-untyped]
 import pyte
 
 from support.waiting import LIMIT_S, TEST_LIMIT_S
+
+T = TypeVar("T", bound="TerminalProcess")
+
 
 # With a screen: it shows text, takes keys, resizes, and closes
 
@@ -195,31 +196,6 @@ def environment(home: Path) -> dict[str, str]:
     return {**os.environ, **folders, "HOME": str(home), "TERM": "xterm-256color", "COLORTERM": "truecolor"}
 
 
-def below(process: subprocess.Popen[Any]) -> list[psutil.Process]:
-    """Its child processes, and their children."""
-    found: list[psutil.Process] = psutil.Process(process.pid).children(recursive=True)
-    return found
-
-
-def all_end(processes: list[psutil.Process], limit_s: float = LIMIT_S) -> bool:
-    """Whether they end by then; unreaped ones count as ended."""
-    deadline = monotonic() + limit_s
-    while left := [process for process in processes if _runs(process)]:
-        if monotonic() > deadline:
-            for process in left:
-                process.send_signal(signal.SIGKILL)
-            return False
-        select.select([], [], [], 0.02)
-    return True
-
-
-def _runs(process: psutil.Process) -> bool:
-    try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
-
-
 # With its output: read as it arrives. Callers decide what terminal it is and what it should show
 
 
@@ -243,6 +219,7 @@ class TerminalProcess:
         self.answers = False
         """Whether it answers each question for its status."""
         self._fd = fd
+        self._seen = 0
         self._deadline = time.monotonic() + TEST_LIMIT_S
 
     @property
@@ -258,6 +235,13 @@ class TerminalProcess:
         """Read until it is so."""
         while not is_so():
             assert self.read(), f"it ended before:\n{self.text}"
+
+    def shows(self, text: str) -> None:
+        """Wait until this appears, after what was awaited before. No bell before a line counts: long turns ring it."""
+        wanted = text.encode().replace(b"\n", b"\r\n")
+        while (at := self.said.replace(b"\n\a", b"\n").find(wanted, self._seen)) < 0:
+            assert self.read(), f"it ended without {text!r}:\n{self.text}"
+        self._seen = at + len(wanted)
 
     def end(self) -> int:
         """Wait for its end; return the status."""
@@ -286,11 +270,11 @@ def process_on_terminal(
     cwd: Path,
     size: tuple[int, int] = (80, 24),
     command: Sequence[str] = (sys.executable, "-m", "acp_tui"),
-) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
-    """acp-tui with these arguments, and our side of its terminal with this many columns and rows."""
+    terminal: Callable[[subprocess.Popen[bytes], int], T] = TerminalProcess,
+) -> Iterator[T]:
+    """acp-tui with these arguments, on a terminal with this many columns and rows."""
     master, slave = pty.openpty()
-    columns, rows = size
-    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    set_size(slave, size)
     process = subprocess.Popen(
         [*command, *argv],
         stdin=slave,
@@ -303,32 +287,19 @@ def process_on_terminal(
     )
     os.close(slave)
     try:
-        yield process, master
+        yield terminal(process, master)
     finally:
         process.kill()
         process.wait()
         os.close(master)
 
 
-class LineTerminal(TerminalProcess):
-    """Waits for its text in the order in which it arrives."""
-
-    _seen = 0
-
-    def shows(self, text: str) -> None:
-        """Wait until this appears, after what was awaited before. No bell before a line counts: long turns ring it."""
-        wanted = text.encode().replace(b"\n", b"\r\n")
-        while (at := self.said.replace(b"\n\a", b"\n").find(wanted, self._seen)) < 0:
-            assert self.read(), f"it ended without {text!r}:\n{self.text}"
-        self._seen = at + len(wanted)
-
-
 @contextmanager
-def line_terminal(*argv: str, cwd: Path, env: Mapping[str, str] | None = None) -> Iterator[LineTerminal]:
+def line_terminal(*argv: str, cwd: Path, env: Mapping[str, str] | None = None) -> Iterator[TerminalProcess]:
     """acp-tui with these arguments on a dumb terminal; it stores everything below `cwd`."""
     environ = {"TERM": "dumb", "HOME": str(cwd), **(env or {})}
-    with process_on_terminal(argv, environ, cwd) as (process, fd):
-        yield LineTerminal(process, fd)
+    with process_on_terminal(argv, environ, cwd) as terminal:
+        yield terminal
 
 
 # A program that queries its terminal and waits for the answer, as vim, fzf, and shells do
