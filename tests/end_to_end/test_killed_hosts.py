@@ -20,7 +20,7 @@ from acp_tui.client.transcript.events import Frame
 from acp_tui.client.transcript.lines import open_recording
 from acp_tui.client.transcript.store import RecordingStore
 from support.agents import scripted_argv
-from support.host_process import User, a_user, process_of
+from support.hosts import User, a_user, process_of
 from support.processes import all_end
 from support.terminals import OnTerminal, on_terminal
 

@@ -18,7 +18,7 @@ from acp_tui.client.transcript.lines import open_recording
 from acp_tui.client.transcript.store import RecordingStore
 from support.agents import agent_texts, scripted_argv, until
 from support.command_line import data_of
-from support.host_process import User, a_user, attached_to
+from support.hosts import User, a_user, attached_to
 from support.processes import all_end, below
 from support.terminals import OnTerminal, on_terminal
 from support.waiting import until as so

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from support.agents import scripted_argv
-from support.host_process import User, a_user
+from support.hosts import User, a_user
 from support.terminals import TerminalProcess, environment, process_on_terminal
 
 ASKS = scripted_argv("""

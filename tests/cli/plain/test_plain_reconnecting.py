@@ -9,7 +9,7 @@ import anyio
 import pytest
 from anyio import from_thread, to_thread
 
-from support.host_process import a_user
+from support.hosts import a_user
 from support.reconnecting import CuttingProxy, RememberingAgent, cut_often
 from support.terminals import line_terminal
 
