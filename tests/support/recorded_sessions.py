@@ -23,7 +23,7 @@ from acp_tui.conversation.updates import SessionUpdate
 from acp_tui.protocol.negotiation import speaks_v2
 from acp_tui.rpc import Direction
 from support.golden import AGENTS, TRANSCRIPTS
-from support.led_sessions import lead_scenario
+from support.recordings import lead_scenario
 
 RECORDINGS: Final = Path(__file__).parents[1] / "data" / "recordings"
 
