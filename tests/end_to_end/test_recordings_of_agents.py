@@ -20,8 +20,8 @@ from support.real_agents import (
     version_in,
     why_not,
 )
+from support.recorded_sessions import shape
 from support.recordings import Led, as_recorded, redacted, replayed_whole
-from support.shapes import shape
 
 CHANGING = ("qwen",)
 """Lines that contain the number of a process."""
