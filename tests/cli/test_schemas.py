@@ -15,7 +15,7 @@ from acp_tui.cli.commands import COMMANDS, SCHEMAS
 from acp_tui.cli.main import main
 from acp_tui.cli.schemas import MODELS, schema_of
 from acp_tui.client.settings.location import settings_file
-from support.printed_json import data_of, lines_of, problems_of
+from support.command_line import data_of, lines_of, problems_of
 
 
 def schema_lines(schema: dict[str, Any]) -> list[str]:

@@ -13,8 +13,8 @@ from acp_tui.client.sessions.consent import Policy
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import ToolCallEntry
 from support.agents import SERVING
-from support.led_sessions import Lead, lead
 from support.real_agents import PATIENCE_S, TITLES, WITHIN_S, command, why_not
+from support.recordings import Lead, lead
 
 TURNS: Final = ("HELLO", "WRITE", "RUN", "PLAN")
 NOT_ASKED: Final = {"pysdk": (0, 0, 1, 0), "qwen": (0, 1, 0, 0), "tssdk": (0, 0, 1, 0)}

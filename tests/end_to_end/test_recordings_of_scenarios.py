@@ -16,10 +16,9 @@ from acp_tui import demo as shipped
 from acp_tui.conversation.buffers import ByteRing
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entry_list import EntryList
-from support.led_sessions import Led, lead_scenario
 from support.pictured import pictured
-from support.recordings import as_recorded, redacted, replayed_whole
-from support.shapes import shape
+from support.recorded_sessions import shape
+from support.recordings import Led, as_recorded, lead_scenario, redacted, replayed_whole
 
 CLOCKS = ("at", "seconds")
 

@@ -10,8 +10,8 @@ from typing import Final
 import pytest
 
 from acp_tui.conversation.facts import SessionId
-from support.led_sessions import Lead, lead
 from support.real_agents import LONG_TOURS, PATIENCE_S, WITHIN_S, command, why_not
+from support.recordings import Lead, lead
 
 PROMPT: Final = "Answer in the manner of a lighthouse keeper."
 MANY: Final = 2_000

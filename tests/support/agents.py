@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from textwrap import dedent
 from typing import Any, TypeVar
@@ -55,6 +55,11 @@ def scripted_argv(script: str) -> tuple[str, ...]:
 def scripted(script: str) -> AgentCommand:
     """The same, for a hub."""
     return AgentCommand("scripted", scripted_argv(script))
+
+
+def behind(script: str, *proxies: Sequence[str]) -> AgentCommand:
+    """The same behind proxies, the first one next to the client."""
+    return replace(scripted(script), proxies=tuple(map(tuple, proxies)))
 
 
 @asynccontextmanager

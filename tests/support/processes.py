@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from shlex import quote
-from typing import Final
+from time import monotonic
+from typing import Any, Final
 
+import psutil  # type: ignore[import-untyped]
 import pytest
 
 from support.waiting import LIMIT_S
@@ -80,6 +83,34 @@ def run_pytest(folder: Path, *options: str) -> str:
         check=False,
     )
     return ran.stdout + ran.stderr
+
+
+# Those below another
+
+
+def below(process: subprocess.Popen[Any]) -> list[psutil.Process]:
+    """Its child processes, and their children."""
+    found: list[psutil.Process] = psutil.Process(process.pid).children(recursive=True)
+    return found
+
+
+def all_end(processes: list[psutil.Process], limit_s: float = LIMIT_S) -> bool:
+    """Whether they end by then; unreaped ones count as ended."""
+    deadline = monotonic() + limit_s
+    while left := [process for process in processes if _runs(process)]:
+        if monotonic() > deadline:
+            for process in left:
+                process.send_signal(signal.SIGKILL)
+            return False
+        select.select([], [], [], 0.02)
+    return True
+
+
+def _runs(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 # Ways in which a command leaves something behind, and how to notice that nothing is left

@@ -27,7 +27,7 @@ from acp_tui.conversation.entries import Entry, Message, Question, ToolCallEntry
 from acp_tui.conversation.facts import SessionId
 from acp_tui.workbench.redact import RedactOptions, redact
 from support.golden import AGENTS
-from support.led_sessions import Lead, Led, lead
+from support.recordings import Lead, Led, lead
 
 PREFIX: Final = Path(os.environ.get("AGENTS_PREFIX", Path.home() / ".cache/acp-agents"))
 NODE_SDK: Final = PREFIX / "npm/sdk/node_modules/@agentclientprotocol/sdk"

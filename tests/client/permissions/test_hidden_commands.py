@@ -20,7 +20,7 @@ from typing import Final
 import pytest
 
 from acp_tui.client.permissions.rules import doubtful, subject_of_command
-from support.refusing import refuses, rule, stops
+from support.settings import refuses, rule, stops
 
 NAME_SPELLINGS: Final = (
     *("curl", "'curl'", '"curl"', "c'ur'l", 'cu""rl', r"c\url", r"\c\u\r\l", "cu\\\nrl", "cu''\\\n''rl", '"cu"rl'),

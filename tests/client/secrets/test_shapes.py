@@ -11,7 +11,7 @@ import pytest
 
 from acp_tui.client.secrets.masking import Masker, masked_text
 from support.secrets import ALNUM, HEX, NAMED, SHAPED, some
-from support.work import LINEAR, growth
+from support.waiting import LINEAR, growth
 
 ROUNDS = int(os.environ.get("ACP_TUI_SECRETS", "3"))
 AROUND = [

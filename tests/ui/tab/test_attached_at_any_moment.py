@@ -35,7 +35,7 @@ from acp_tui.ui.app.app import AcpTuiApp
 from acp_tui.ui.permission.permission_card import PermissionCard
 from support import hosted as hosted_module
 from support.agents import MemoryProcess
-from support.hosted import Hosted, hosted
+from support.hosts import Hosted, hosted
 from support.peers import Counterpart, notification, request
 from support.waiting import TEST_LIMIT_S, until
 
