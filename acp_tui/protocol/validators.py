@@ -51,6 +51,7 @@ def fields_of(kind: type) -> tuple[Field[Any], ...]:
     if issubclass(kind, Model):
         for base in reversed(kind.__mro__[:-1]):
             if "__dataclass_fields__" not in vars(base):
+                base.__doc__ = base.__doc__ or base.__name__  # or `dataclass` parses a signature for it
                 dataclass(init=False, repr=False, eq=False, kw_only=True)(base)
     return fields(kind)
 
