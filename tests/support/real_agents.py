@@ -26,8 +26,8 @@ from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Entry, Message, Question, ToolCallEntry, TurnEnd
 from acp_tui.conversation.facts import SessionId
 from acp_tui.workbench.redact import RedactOptions, redact
-from support.golden import AGENTS
 from support.recordings import Lead, Led, lead
+from support.schema import AGENTS
 
 PREFIX: Final = Path(os.environ.get("AGENTS_PREFIX", Path.home() / ".cache/acp-agents"))
 NODE_SDK: Final = PREFIX / "npm/sdk/node_modules/@agentclientprotocol/sdk"

@@ -12,9 +12,8 @@ from acp_tui.rpc import Direction
 from acp_tui.rpc.messages import Recent
 from acp_tui.workbench.conformance import PROBE, PROBED_SERVER, RULES, Frame, Linter, Severity
 from support.broken_rules.version_two import turn_of_two
-from support.golden import TRANSCRIPTS, needs_schema
 from support.linting import Talk, talk_in_turn, talk_of_two, talk_with_session
-from support.messages_from_schema import WRONG, Messages
+from support.schema import TRANSCRIPTS, WRONG, Messages, needs_schema
 
 CALL = {"toolCallId": "c1", "title": "Run", "kind": "execute", "status": "pending"}
 
