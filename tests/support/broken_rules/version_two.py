@@ -8,18 +8,6 @@ from support.linting import Talk, talk_of_two
 TEXT = {"type": "text", "text": "how are you?"}
 
 
-def turn_of_two(talk: Talk, *, is_busy: bool = True, is_echoed: bool = True) -> None:
-    """A correct turn, except for what is left out."""
-    prompt = talk.prompt()
-    if is_echoed:
-        talk.update("user_message", messageId="u", content=[TEXT])
-    talk.answer(prompt, messageId="u")
-    if is_busy:
-        talk.update("state_update", state="running", background=[])
-    talk.update("agent_message_chunk", messageId="a", content=TEXT)
-    talk.update("state_update", state="idle", stopReason="end_turn")
-
-
 @breaks("A2-SHAPE-1")
 def _terminal_without_an_id() -> Talk:
     talk = talk_of_two()
@@ -58,21 +46,21 @@ def _prompt_answered_as_in_version_1() -> Talk:
 @breaks("A2-TURN-2")
 def _prompt_that_is_not_told() -> Talk:
     talk = talk_of_two()
-    turn_of_two(talk, is_echoed=False)
+    talk.turn_of_two(is_echoed=False)
     return talk
 
 
 @breaks("A2-STATE-1")
 def _work_without_a_state() -> Talk:
     talk = talk_of_two()
-    turn_of_two(talk, is_busy=False)
+    talk.turn_of_two(is_busy=False)
     return talk
 
 
 @breaks("A2-STATE-2")
 def _resume_without_a_state() -> Talk:
     talk = talk_of_two()
-    turn_of_two(talk)
+    talk.turn_of_two()
     talk.answer(talk.ask("session/resume", sessionId="s1", cwd="/w"))
     return talk
 
