@@ -227,8 +227,6 @@ def _login_needed_to_ask_for_it() -> Talk:
 
 # Messages
 
-# Messages
-
 
 @breaks("A-SHAPE-1")
 def _required_field_missing() -> Talk:
@@ -334,9 +332,6 @@ SELECT = {
     "currentValue": "a",
     "options": [{"value": "a", "name": "A"}, {"value": "b", "name": "B"}],
 }
-
-
-# Sessions
 
 
 @breaks("A-SESS-1")
@@ -530,8 +525,6 @@ def _slashed_command() -> Talk:
 
 # Turns
 
-# Turns
-
 
 @breaks("A-TURN-1")
 def _prompt_without_an_end() -> Talk:
@@ -626,8 +619,6 @@ def _terminal_of_nobody() -> Talk:
     talk.update("tool_call", **CALL, content=[{"type": "terminal", "terminalId": "t1"}])
     return talk
 
-
-# Questions
 
 # Permissions
 
