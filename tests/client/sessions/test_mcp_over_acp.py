@@ -29,7 +29,7 @@ from support.agents import exchange, in_memory, our_children, refused, shake_han
 from support.peers import Counterpart, notification, request
 from support.schema import is_valid, needs_schema
 
-PROGRAM = str(Path(__file__).parents[2] / "support" / "mcp_program.py")
+PROGRAM = str(Path(__file__).parents[2] / "data" / "mcp_server.py")
 ELSEWHERE = AgentCommand("played", ("played",), is_elsewhere=True)
 AGREEMENTS: dict[int, dict[str, Any]] = {
     1: {"protocolVersion": 1, "agentCapabilities": {"loadSession": True, "mcpCapabilities": {"acp": True}}},
