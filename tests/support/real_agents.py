@@ -49,7 +49,7 @@ CURRENT_CLAUDE: Final = "@agentclientprotocol/claude-agent-acp"
 """Its package, which is the maintained one, and which the agents' `setup.sh` doesn't know: `claude` is the old one."""
 WITHOUT_A_MODEL: Final = frozenset({"pysdk", "tssdk"})
 """Agents that start quickly."""
-RUN: Final = Path(__file__).parent / "run_real_agent.py"
+RUN: Final = Path(__file__).parents[1] / "data/run_real_agent.py"
 """Beside `run.py`, which knows the other agents."""
 RECORDINGS: Final = Path(__file__).parents[1] / "data/recordings"
 PATIENCE_S: Final = 60.0
