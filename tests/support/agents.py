@@ -34,7 +34,8 @@ from support.waiting import LIMIT_S, TEST_LIMIT_S, Bell
 
 T = TypeVar("T")
 _SCRIPTED = Path(__file__).with_name("scripted_agent.py")
-SDK_AGENT = (sys.executable, str(Path(__file__).with_name("sdk_agent.py")))
+SDK_AGENT = (sys.executable, str(Path(__file__).parents[1] / "data" / "sdk_agent.py"))
+"""An agent on the official SDK, whose one turn uses what a client serves."""
 SERVING = Policy(write=Grant.ON, terminals=Grant.ON)
 """For tests of what is served, rather than of who is asked."""
 EVERY_SESSION_CALL = {

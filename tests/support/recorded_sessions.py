@@ -36,8 +36,8 @@ from acp_tui.conversation.updates import (
 from acp_tui.protocol.negotiation import speaks_v2
 from acp_tui.rpc import Direction
 from acp_tui.ui.replay.timeline import Timeline
-from support.golden import AGENTS, TRANSCRIPTS
 from support.recordings import lead_scenario, write
+from support.schema import AGENTS, TRANSCRIPTS
 
 # What was said in recordings of agents and of the demo's scenarios, in our format and that of ../shared
 
