@@ -79,7 +79,8 @@ class TakeOut:
         if session is None:
             return
         # The formats need a Markdown parser, which most tabs never load for this.
-        from acp_tui.client.export import NOT_REDACTED, ExportFacts, default_name, export
+        from acp_tui.client.export.facts import ExportFacts, default_name
+        from acp_tui.client.export.writing import NOT_REDACTED, export
 
         facts = ExportFacts.now(
             agent.title if agent is not None else "",
