@@ -23,8 +23,8 @@ from acp_tui.ui.replay.demo_recording import DemoUser
 from acp_tui.ui.replay.player import Pace, Spot
 from acp_tui.ui.replay.render import View
 from acp_tui.ui.replay.timeline import Timeline, open_playable
+from support.recorded_sessions import HEADER, two_turns
 from support.recordings import write
-from support.timelines import HEADER, two_turns
 
 FILE = Path("run.jsonl")
 OUT = Path("a.svg")

@@ -28,8 +28,7 @@ from acp_tui.client.settings.settings import AgentSettings, RecordingSettings, S
 from acp_tui.client.transcript.recording_plan import RecordingPlan, recording_store
 from acp_tui.client.worktrees import add_worktree
 from support.changes import make_repository
-from support.command_line import given
-from support.printed_json import data_of
+from support.command_line import data_of, given
 from support.recordings import demo, open_in_process, play
 
 HERE = Path.cwd()

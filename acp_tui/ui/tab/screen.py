@@ -341,8 +341,12 @@ class SessionScreen(Screen[None]):
     # From the prompt
 
     def on_text_area_changed(self) -> None:
-        """Prepare for a prompt: the user has started writing."""
+        """Prepare for a prompt: the user has started writing. What asks something hears of it, too."""
         self.tab.writing.begin()
+        if self.tab.panel is not None:
+            self.tab.panel.note_draft()
+        if (card := self.tab.questions.card) is not None:
+            card.note_typed(self.prompt.text)
 
     def on_prompt_input_submitted(self, message: PromptInput.Submitted) -> None:
         if self.tab.panel is not None:

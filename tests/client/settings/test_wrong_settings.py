@@ -16,7 +16,7 @@ from acp_tui.client.settings.settings import (
     Settings,
     WorkspaceSettings,
 )
-from support.settings_text import read, said
+from support.settings import read, said
 
 APPEARANCE = ", ".join(each.name for each in fields(Appearance))
 
