@@ -9,7 +9,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
@@ -240,7 +240,8 @@ class Tab:
         What was due after a frame may come when the tab is gone.
         """
         if self.screen.is_there:
-            self.screen.run_worker(self._told(work), exclusive=bool(group), group=group or "default")
+            told: Any = partial(self._told, work)  # Textual's types lack what it takes
+            self.screen.run_worker(told, exclusive=bool(group), group=group or "default")
         else:
             work.close()
 

@@ -25,9 +25,21 @@ from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import AwaitMount, Widget
 from textual.widgets import TextArea
+from textual.worker import Worker
+from textual.worker_manager import WorkerManager
 
 from acp_tui.ui.textual_gaps.driver import FramePacer
 from acp_tui.ui.textual_gaps.painting import SafeCompositor, create_strip_caches_on_use
+
+
+class ClosingWorkers(WorkerManager):
+    """Closes what a worker was to run: one that is canceled at once never begins, and Python warns of that."""
+
+    def _remove_worker(self, worker: Worker[Any]) -> None:
+        super()._remove_worker(worker)
+        for work in (worker._work, *getattr(worker._work, "args", ())):
+            if asyncio.iscoroutine(work):
+                work.close()
 
 
 class PatchedApp(App[None]):
@@ -37,6 +49,7 @@ class PatchedApp(App[None]):
         self.pacer = FramePacer(self)  # Textual asks for a driver immediately
         patch_textual()
         super().__init__()
+        self._workers = ClosingWorkers(self)
 
     def get_driver_class(self) -> type[Driver]:
         return self.pacer.driver_class(super().get_driver_class())
