@@ -458,9 +458,12 @@ class SessionsDialog(Dialog[Act | None]):
         self._show_line()
 
     def _show_question(self) -> None:
-        """Show the request that the panel of its tab shows, and its changes."""
+        """Show the request that the panel of its tab shows, and its changes, under the tab's name."""
         row = self._row
         panel = self._source.panel_asking(row.key) if row is not None else None
+        if row is not None:
+            name = f"{row.mark.strip()} {row.agent}: {row.title}" if row.title else f"{row.mark.strip()} {row.agent}"
+            self._card.border_title = shown_line(cut(name, MAX_TITLE_CELLS))
         if panel is self._asking:
             return
         if self._asking is not None:
