@@ -19,7 +19,7 @@ from acp_tui.conversation.facts import PermissionOption, PermissionRequest, Requ
 from acp_tui.conversation.tool_calls import ToolCallId, ToolCallPatch
 from acp_tui.conversation.updates import ElicitationAsked, PermissionAsked, PermissionNoted
 from support.agents import asked, until
-from support.hosted import Link, hosted
+from support.hosts import Link, hosted
 from support.peers import notification, request, settle
 
 pytestmark = pytest.mark.anyio

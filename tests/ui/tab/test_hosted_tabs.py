@@ -15,7 +15,7 @@ from acp_tui.ui.app.app import AcpTuiApp
 from support.agents import REPLY, scripted, scripted_argv
 from support.desks import SESSION, Desk
 from support.frame_log import FrameLog
-from support.host_process import User, a_user, attached_to, process_of
+from support.hosts import User, a_user, attached_to, process_of
 from support.screens import open_agent_page
 from support.waiting import until
 
