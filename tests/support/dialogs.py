@@ -216,6 +216,9 @@ class NoSessions:
     async def no_forget(self, session: PastSession) -> str:
         return ""
 
+    async def worktree_of(self, session: PastSession) -> str:
+        return ""
+
     async def delete(self, session: PastSession) -> None: ...
 
     async def forget(self, session: PastSession) -> None: ...
