@@ -14,6 +14,7 @@ from textual.containers import Vertical
 from textual.events import Key, Paste
 from textual.screen import Screen
 
+from acp_tui.conversation.entries import Message
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.keymap import BY_ID
 from acp_tui.ui.commands.keys import follow_keys, is_unbound_text
@@ -35,7 +36,8 @@ if TYPE_CHECKING:
     from acp_tui.ui.tab.tab import Tab
 
 
-CONVERSATION_KEYS: Final = ("{move_up} {move_down} move", "{toggle_entry} unfold", "{focus_prompt} back")
+UNFOLDS: Final = "{toggle_entry} unfold"
+CONVERSATION_KEYS: Final = ("{move_up} {move_down} move", UNFOLDS, "{focus_prompt} back")
 """Shown in place of the facts while the conversation has the keyboard."""
 
 
@@ -187,7 +189,9 @@ class SessionScreen(Screen[None]):
         worktree = f"worktree {make_visible_line(tab.worktree)}" if tab.worktree else ""
         told, is_reading = (*panel.facts(tab.settings.appearance, changes), worktree), panel.view.has_focus_within
         if is_reading:
-            told = tuple(map(tab.hint, CONVERSATION_KEYS))
+            entry = panel.view.entry_under_cursor
+            never_folds = isinstance(entry, Message) and entry.role == "agent"
+            told = tuple(tab.hint(keys) for keys in CONVERSATION_KEYS if keys != UNFOLDS or not never_folds)
         facts = tuple(filter(None, told))
         state = panel.state
         if state == "lost":

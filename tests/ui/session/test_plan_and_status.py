@@ -270,11 +270,12 @@ async def test_the_status_line_has_the_parts_that_were_chosen_in_their_order() -
 
 
 async def test_while_the_conversation_has_the_keyboard_the_line_has_its_keys() -> None:
-    keys = "↑ ↓ move · Space unfold · Esc back · F1 help"
-    async with open_page(OptionsReplaced((MODE, MODEL)), agent("Done."), size=(100, 24)) as page:
+    async with open_page(OptionsReplaced((MODE, MODEL)), thought("Hm."), agent("Done."), size=(100, 24)) as page:
         assert "mode: Ask" in page.status
         await page.press("tab")
-        assert page.status.endswith(keys)
+        assert page.status.endswith("↑ ↓ move · Esc back · F1 help"), "a message doesn't fold"
+        await page.press("up")
+        assert page.status.endswith("↑ ↓ move · Space unfold · Esc back · F1 help")
         await page.press("escape")
         assert "mode: Ask" in page.status
         await page.send("go")
