@@ -28,9 +28,8 @@ from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.facts import SessionId
 from acp_tui.rpc.memory_stream import connected_pair
-from support.agents import MemoryProcess, shake_hands
+from support.agents import Counterpart, MemoryProcess, connected, shake_hands
 from support.command_line import one_after_the_other
-from support.peers import Counterpart, connected
 from support.terminals import environment
 from support.waiting import LIMIT_S, TEST_LIMIT_S
 
