@@ -14,7 +14,6 @@ from textual.containers import Vertical
 from textual.events import Key, Paste
 from textual.screen import Screen
 
-from acp_tui.conversation.entries import Message
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.keymap import BY_ID
 from acp_tui.ui.commands.keys import follow_keys, is_unbound_text
@@ -189,9 +188,7 @@ class SessionScreen(Screen[None]):
         worktree = f"worktree {make_visible_line(tab.worktree)}" if tab.worktree else ""
         told, is_reading = (*panel.facts(tab.settings.appearance, changes), worktree), panel.view.has_focus_within
         if is_reading:
-            entry = panel.view.entry_under_cursor
-            never_folds = isinstance(entry, Message) and entry.role == "agent"
-            told = tuple(tab.hint(keys) for keys in CONVERSATION_KEYS if keys != UNFOLDS or not never_folds)
+            told = tuple(tab.hint(keys) for keys in CONVERSATION_KEYS if keys != UNFOLDS or panel.view.folds_at_cursor)
         facts = tuple(filter(None, told))
         state = panel.state
         if state == "lost":
