@@ -233,9 +233,19 @@ class Tab:
 
     # Talking to the user
 
-    def say(self, text: str, *, severity: SeverityLevel = "information", title: str = "") -> None:
-        """Tell the user."""
-        self.screen.notify(make_visible(text), severity=severity, title=make_visible_line(title), markup=False)
+    def say(
+        self,
+        text: str,
+        *,
+        severity: SeverityLevel = "information",
+        title: str = "",
+        is_over: Callable[[], bool] | None = None,
+    ) -> None:
+        """Tell the user, but no longer than until `is_over` returns True at a change of the tab's state."""
+        text = make_visible(text)
+        if is_over is not None:
+            self.app.notices.is_over[text] = is_over
+        self.screen.notify(text, severity=severity, title=make_visible_line(title), markup=False)
 
     def say_error(self, error: ClientError) -> None:
         """Tell the user what failed, and what to do about it."""
