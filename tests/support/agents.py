@@ -322,15 +322,7 @@ async def refused(call: Awaitable[Any], wire: Counterpart, method: str, code: in
 
 async def open_session(agent: Agent, wire: Counterpart, cwd: Path, session_id: str = "s1", **setup: Any) -> Session:
     """A session that the agent opens with `setup`."""
-    sessions: list[Session] = []
-
-    async def open_it() -> None:
-        sessions.append(await agent.new_session(cwd))
-
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(open_it)
-        await wire.answer(await wire.expect("session/new"), {"sessionId": session_id, **setup})
-    return sessions[0]
+    return await exchange(agent.new_session(cwd), wire, "session/new", sessionId=session_id, **setup)
 
 
 async def shake_hands(agent: Agent, wire: Counterpart, name: str = "played", answer: Any = None) -> Any:
