@@ -165,6 +165,7 @@ class SessionScreen(Screen[None]):
     def show_status(self) -> None:
         """Show what the tab is doing."""
         self.prompt.note_why_not(self.tab.writing.why_not)
+        self.tab.app.notices.drop_outdated()
         if not self._is_on_screen:
             return
         self._status_line.show(self._status()._replace(elsewhere=self._elsewhere))
