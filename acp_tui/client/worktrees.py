@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 
 from anyio import to_thread
 
-from acp_tui.client.changes.git import Git, blob_id
+from acp_tui.client.changes.git import Committed, Git, blob_id
 from acp_tui.client.changes.model import ChangedMeanwhile, ChangesError, FileState
 from acp_tui.client.changes.tree import Tree, make_parents, swap
 from acp_tui.client.errors import ClientError
@@ -34,7 +34,6 @@ MAX_FILE_BYTES: Final = 256 << 20
 MAX_BATCH_BYTES: Final = 32 << 20
 BRANCH_PREFIX: Final = "acp-tui/"
 _NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9_-]+")
-_TREE_ENTRY: Final = re.compile(rb"(\d+) (\w+) ([0-9a-f]+) +(\d+|-)\t([^\0]*)\0")
 
 
 class WorktreeFailed(ClientError):
@@ -81,12 +80,6 @@ class CopyBackResult:
     """
 
 
-class _Stored(NamedTuple):
-    mode: int
-    blob: bytes
-    size: int
-
-
 def known_worktree(folder: Path) -> Worktree | None:
     """The worktree for a session in this folder, if acp-tui created it. Blocks."""
     resolved = str(folder.resolve())
@@ -94,6 +87,21 @@ def known_worktree(folder: Path) -> Worktree | None:
         if resolved == worktree.root or resolved.startswith(f"{worktree.root}{os.sep}"):
             return worktree
     return None
+
+
+def commit_of(folder: Path) -> str:
+    """The commit from which changes in this folder count: that of its worktree; "" outside of any. Blocks."""
+    known = known_worktree(folder)
+    return known.base if known is not None else ""
+
+
+def origin_of(folder: Path) -> Path:
+    """The same folder where the worktree came from; the folder itself if it isn't in a known worktree. Blocks."""
+    known = known_worktree(folder)
+    if known is None:
+        return folder.resolve()
+    below = Path(known.origin) / folder.resolve().relative_to(known.root)
+    return below if below.is_dir() else Path(known.origin)
 
 
 async def last_commit(cwd: Path) -> str:
@@ -105,7 +113,8 @@ async def last_commit(cwd: Path) -> str:
 async def add_worktree(cwd: Path, name: str = "", base: str = "") -> Worktree:
     """Create a worktree of the repository that contains `cwd` on a new branch, from `base` or the last commit.
 
-    It's beside the repository, in `REPOSITORY.worktrees/NAME`. The default names are `session-1` and so on.
+    It's beside the repository, in `REPOSITORY.worktrees/NAME`, also if `cwd` is in such a worktree. The default names
+    are `session-1` and so on.
 
     Raises: WorktreeFailed.
     """
@@ -129,8 +138,8 @@ async def changes_in(worktree: Worktree) -> list[ChangedFile]:
     """What differs from the base commit, committed or not, in the order of the paths. Raises: WorktreeFailed."""
     with _failures("Can't read the worktree's changes"):
         root = Path(worktree.root)
-        base = await _files_of(root, worktree.base)
         git = Git(root)
+        base = await git.committed(worktree.base)
         paths = sorted({*base, *await git.not_ignored()})
         tree = Tree(root)
         changed = await to_thread.run_sync(_changed, tree, base, paths)
@@ -203,8 +212,8 @@ async def _git(directory: Path, command: str, *words: str) -> bytes:
 
 
 async def _place(cwd: Path) -> tuple[Path, str]:
-    """The top of the repository, and the path of `cwd` below it."""
-    told = await _git(cwd, "rev-parse", "--show-toplevel", "--show-prefix")
+    """The top of the repository, and the path of `cwd` below it; where it came from if `cwd` is in a worktree."""
+    told = await _git(await to_thread.run_sync(origin_of, cwd), "rev-parse", "--show-toplevel", "--show-prefix")
     top, prefix, *_ = os.fsdecode(told).split("\n")
     return Path(top), prefix.rstrip("/")
 
@@ -246,30 +255,15 @@ def _names(wanted: str) -> Iterator[str]:
     yield from (f"{wanted or 'session'}-{number}" for number in count(2 if wanted else 1))
 
 
-async def _files_of(top: Path, commit: str) -> dict[str, _Stored]:
-    """The files and links of a commit, by path, without submodules."""
-    listed = await _git(top, "ls-tree", "-r", "-l", "-z", "--full-tree", commit)
-    return {
-        os.fsdecode(path): _Stored(int(mode, 8), bytes.fromhex(blob.decode()), int(size))
-        for mode, kind, blob, size, path in _TREE_ENTRY.findall(listed)
-        if kind == b"blob" and _is_safe(os.fsdecode(path))
-    }
-
-
-def _is_safe(path: str) -> bool:
-    """Whether a path in a commit may be written. A commit can contain any text, such as `../x` and `.git/hooks/x`."""
-    return not any(name.lower() in {"", ".", "..", ".git"} for name in path.split("/"))
-
-
-async def _blobs(top: Path, files: Iterable[_Stored]) -> dict[bytes, bytes]:
+async def _blobs(top: Path, files: Iterable[Committed]) -> dict[bytes, bytes]:
     found: dict[bytes, bytes] = {}
     for batch in _batches(files):
         found |= await Git(top).blobs(stored.blob for stored in batch)
     return found
 
 
-def _batches(files: Iterable[_Stored]) -> Iterator[list[_Stored]]:
-    batch: list[_Stored] = []
+def _batches(files: Iterable[Committed]) -> Iterator[list[Committed]]:
+    batch: list[Committed] = []
     size = 0
     for stored in files:
         if batch and size + stored.size > MAX_BATCH_BYTES:
@@ -287,7 +281,7 @@ def _batches(files: Iterable[_Stored]) -> Iterator[list[_Stored]]:
 async def _fill(worktree: Worktree) -> None:
     root = Path(worktree.root)
     await _git(root, "read-tree", worktree.base)
-    files = await _files_of(root, worktree.base)
+    files = await Git(root).committed(worktree.base)
     by_blob: dict[bytes, list[str]] = {}
     for path, stored in files.items():
         by_blob.setdefault(stored.blob, []).append(path)
@@ -327,7 +321,7 @@ def _create_all(root: str, files: dict[str, FileState]) -> None:
                     file.write(state.data)
 
 
-def _state(stored: _Stored | None, blobs: dict[bytes, bytes]) -> FileState | None:
+def _state(stored: Committed | None, blobs: dict[bytes, bytes]) -> FileState | None:
     """A file of a commit as it would be on disk. Git keeps no permissions except the one to execute."""
     if stored is None:
         return None
@@ -336,12 +330,12 @@ def _state(stored: _Stored | None, blobs: dict[bytes, bytes]) -> FileState | Non
     return FileState(mode, stored.size, data, "" if data is not None else "git doesn't have it")
 
 
-def _changed(tree: Tree, base: dict[str, _Stored], paths: Iterable[str]) -> list[tuple[str, FileState | None]]:
+def _changed(tree: Tree, base: dict[str, Committed], paths: Iterable[str]) -> list[tuple[str, FileState | None]]:
     found = ((path, tree.read(path, MAX_FILE_BYTES)) for path in paths)
     return [(path, now) for path, now in found if not _is_stored(now, base.get(path))]
 
 
-def _is_stored(state: FileState | None, stored: _Stored | None) -> bool:
+def _is_stored(state: FileState | None, stored: Committed | None) -> bool:
     if state is None or stored is None:
         return state is None and stored is None
     if state.is_link is not stat.S_ISLNK(stored.mode) or state.data is None:

@@ -65,6 +65,13 @@ def repository(tmp_path: Path) -> Repository:
     return Repository(tmp_path / "project")
 
 
+async def test_a_worktree_of_a_folder_in_a_worktree_is_beside_it_at_the_same_folder(repository: Repository) -> None:
+    first = await add_worktree(repository.root, "first")
+    second = await add_worktree(Path(first.root, "src"), "second")
+    assert Path(second.folder) == repository.root.parent / "project.worktrees/second/src"
+    assert second.origin == first.origin
+
+
 async def test_the_same_folder_in_all_worktrees_of_a_repository_is_one_project(
     repository: Repository, tmp_path: Path
 ) -> None:

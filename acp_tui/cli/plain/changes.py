@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import anyio
+from anyio import to_thread
 
 from acp_tui.cli.plain.tool_call_text import spoken_diff
 from acp_tui.client.changes import ChangesError, FileChange, Review
 from acp_tui.client.changes.tracker import LOOK_LIMIT_S, MAX_MOMENTS, ChangeTracker, Moment
+from acp_tui.client.worktrees import commit_of
 from acp_tui.conversation.visible import make_visible_line
 
 log = logging.getLogger(__name__)
@@ -20,6 +22,7 @@ log = logging.getLogger(__name__)
 class PlainChanges:
     def __init__(self, root: Path, *, is_elsewhere: bool = False) -> None:
         """`run` follows the folder, unless that is on another machine."""
+        self._root = root
         self._tracker = ChangeTracker(root)
         self._moments: deque[Moment | None] = deque(maxlen=MAX_MOMENTS)
         """The files at the last prompts, the latest last; None where they weren't read by then."""
@@ -29,7 +32,7 @@ class PlainChanges:
         if self._failure:
             return
         try:
-            await self._tracker.run()
+            await self._tracker.run(await to_thread.run_sync(commit_of, self._root))
         except Exception as error:  # the session works without the list of changes
             log.exception("The changes can't be followed")
             self._failure = f"changes aren't listed: {error or type(error).__name__}"

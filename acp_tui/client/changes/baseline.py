@@ -6,7 +6,7 @@ import os
 import re
 import stat
 import time
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import partial
 from itertools import islice
@@ -14,7 +14,7 @@ from typing import Final
 
 from anyio import to_thread
 
-from acp_tui.client.changes.git import Git, blob_id
+from acp_tui.client.changes.git import Committed, Git, blob_id
 from acp_tui.client.changes.git_index import GitIndex, IndexEntry
 from acp_tui.client.changes.model import ChangeLimits, FileState
 from acp_tui.client.changes.pace import Pace
@@ -170,6 +170,31 @@ class Baseline:
         trusted = is_old or isinstance(source, str)  # there's no other evidence
         return Entry(state.mode, state.size, mark if trusted else 0, source)
 
+    def begin_with(self, committed: Mapping[str, Committed]) -> bool:
+        """Let the earlier state be that of a commit of the root's repository, which has these files. Blocks.
+
+        Returns whether nothing differs from it.
+        """
+        rest, found = dict(committed), set[str]()
+        for tracked in self.areas.indexes[""].entries():
+            stored, kept = rest.pop(tracked.path, None), self.entries.get(tracked.path)
+            if tracked.is_repository:
+                continue
+            is_as_indexed = kept is None or kept.source == IN_INDEX
+            mode = tracked.mode if kept is None else kept.mode
+            if not (stored and is_as_indexed and tracked.blob == stored.blob and _is_same_mode(mode, stored.mode)):
+                found.add(tracked.path)
+        found.update(rest, (path for path in self.entries if not self.areas.area_of(path) and path not in committed))
+        for path in found:
+            stored, status = committed.get(path), self.tree.status(path)
+            if stored is None:
+                self.entries.put(path, NOTHING)
+            else:  # git keeps no permissions except the one to execute
+                is_same = status is not None and _is_same_mode(status.st_mode, stored.mode)
+                mode = status.st_mode if status is not None and is_same else stored.mode
+                self.entries.put(path, Entry(mode, stored.size, 0, stored.blob))
+        return not found
+
     def note_mode(self, tracked: IndexEntry, status: os.stat_result) -> bool:
         """Whether an unchanged file has the usual permissions, so that it needs no entry."""
         return self._modes.setdefault(tracked.mode, status.st_mode) == status.st_mode and status.st_size == tracked.size
@@ -299,6 +324,11 @@ class Baseline:
             elif entry.size > self.limits.max_review_bytes:
                 states[path] = unknown(entry.mode, entry.size, too_large(self.limits.max_review_bytes))
         return states
+
+
+def _is_same_mode(mode: int, stored: int) -> bool:
+    """Whether git would store this mode of a file like that."""
+    return stat.S_IFMT(mode) == stat.S_IFMT(stored) and (stat.S_ISLNK(mode) or not (mode ^ stored) & 0o100)
 
 
 _NO_ROOM: Final = "acp-tui's copies had reached their size limit"

@@ -50,6 +50,18 @@ async def capture(baseline: Baseline, pace: Pace, note: Note) -> list[str]:
             note(f"Of {known:,} files have a known earlier state; {baseline.doubt}.")
 
 
+async def begin_with(baseline: Baseline, commit: str, note: Note) -> bool:
+    """Let the earlier state be that of a commit, whatever was found. Returns whether nothing differs from it."""
+    git = baseline.areas.gits[""]
+    try:
+        if git is None:
+            raise GitFailed("git can't be asked")
+        return await to_thread.run_sync(baseline.begin_with, await git.committed(commit), abandon_on_cancel=True)
+    except GitFailed as failure:
+        note(f"Changes from before this session aren't listed: {failure}.")
+        return True
+
+
 async def open_area(baseline: Baseline, area: str, note: Note) -> None:
     """Keep what git knows of a part of the workspace ("" is the root) when its content isn't known yet."""
     baseline.areas.gits[area] = None

@@ -9,7 +9,7 @@ import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
 from anyio import to_thread
 
@@ -29,6 +29,14 @@ _ID_BYTES: Final = {b"sha1": 20, b"sha256": 32, b"--show-object-format": 20}
 _CONVERTING_ATTRIBUTES: Final = ("filter", "ident", "working-tree-encoding")
 _CONVERSION: Final = re.compile("|".join(_CONVERTING_ATTRIBUTES).encode())
 _MAX_ATTRIBUTES_BYTES: Final = 1 << 20
+
+
+class Committed(NamedTuple):
+    """A file or link of a commit."""
+
+    mode: int
+    blob: bytes
+    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +137,11 @@ class Git:
         answer = await self._run("cat-file", "--batch", question=question)
         return dict(_parse_objects(answer, b"blob"))
 
+    async def committed(self, commit: str) -> dict[str, Committed]:
+        """The files and links of a commit, in git's order, without submodules."""
+        listed = await self._run("ls-tree", "-r", "-l", "-z", "--full-tree", commit)
+        return await to_thread.run_sync(_parse_tree, listed, os.fsencode(self.prefix))
+
     async def listed_before(self, at_ns: int) -> Iterator[tuple[str, bytes]]:
         """Paths and blobs of the last commit of this branch before a time; none if that is long ago."""
         question = b"".join(b"HEAD~%d\n" % back for back in range(MAX_COMMITS))
@@ -136,8 +149,8 @@ class Git:
         for commit, content in _parse_objects(answer, b"commit"):
             made = _COMMITTED.search(content.partition(b"\n\n")[0])
             if made is not None and int(made[1]) * 1_000_000_000 < at_ns:
-                listed = await self._run("ls-tree", "-r", "-z", "--full-tree", commit.hex())
-                return _parse_tree(listed, os.fsencode(self.prefix))
+                files = await self.committed(commit.hex())
+                return ((path, file.blob) for path, file in files.items())
         return iter(())
 
     def is_writing(self) -> bool:
@@ -213,6 +226,9 @@ def _parse_attributes(answer: bytes) -> set[str]:
 
 
 _HEADER: Final = re.compile(rb"([0-9a-f]+) (?:(\w+) (\d+)|\S.*)\n")
+_COMMITTED_FILE: Final = re.compile(rb"(\d+) blob ([0-9a-f]+) +(\d+)\t([^\0]*)\0")
+_IN_NO_FILE: Final = frozenset({b"", b".", b"..", b".git"})
+"""A commit can contain any text, such as `../x` and `.git/hooks/x`."""
 _COMMITTED: Final = re.compile(rb"^committer .* (\d+) \S+$", re.MULTILINE)
 
 
@@ -228,8 +244,10 @@ def _parse_objects(answer: bytes, kind: bytes) -> Iterator[tuple[bytes, bytes]]:
             position = end + 1
 
 
-def _parse_tree(listed: bytes, prefix: bytes) -> Iterator[tuple[str, bytes]]:
-    """From `mode kind id TAB path NUL`, the paths below the prefix, and the IDs."""
-    for found in re.finditer(rb"\d+ \w+ ([0-9a-f]+)\t([^\0]*)\0", listed):
-        if found[2].startswith(prefix):
-            yield os.fsdecode(found[2][len(prefix) :]), bytes.fromhex(found[1].decode())
+def _parse_tree(listed: bytes, prefix: bytes) -> dict[str, Committed]:
+    """From `mode kind id size TAB path NUL`, what is below the prefix."""
+    return {
+        os.fsdecode(path[len(prefix) :]): Committed(int(mode, 8), bytes.fromhex(blob.decode()), int(size))
+        for mode, blob, size, path in _COMMITTED_FILE.findall(listed)
+        if path.startswith(prefix) and _IN_NO_FILE.isdisjoint(path.lower().split(b"/"))
+    }

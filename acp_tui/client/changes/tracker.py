@@ -19,7 +19,7 @@ from anyio.abc import TaskStatus
 
 from acp_tui.client.changes.baseline import Baseline
 from acp_tui.client.changes.branches import MANY
-from acp_tui.client.changes.capture import capture, open_area
+from acp_tui.client.changes.capture import begin_with, capture, open_area
 from acp_tui.client.changes.model import (
     ChangedMeanwhile,
     ChangeLimits,
@@ -98,6 +98,8 @@ class ChangeTracker:
         self._captured = anyio.Event()
         self._pace = pace or Pace()
         self._released_ns: int | None = None
+        self._is_start_known = False
+        """Whether nothing had changed yet when the session began."""
         self._has_compared_all = False
         self._one_at_a_time = anyio.Lock()
         self._marked: set[str] | None = set()  # None means everything
@@ -123,8 +125,8 @@ class ChangeTracker:
         notes = (*self._notes, *(checkout.sentence for checkout in checkouts))
         return notes if self._has_compared_all else (*notes, STILL_READING)
 
-    async def run(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
-        """Remember the current workspace, then follow its changes until cancelled.
+    async def run(self, commit: str = "", *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
+        """Remember the current workspace, or what it was in a commit, then follow its changes until cancelled.
 
         When it has started (`await tasks.start(tracker.run)`), it knows what git knows, and reads the rest. Call
         `release` before the agent can change anything.
@@ -135,11 +137,12 @@ class ChangeTracker:
             if self._released_ns is not None:
                 self._baseline.release(self._released_ns)
             await open_area(self._baseline, "", self._note)
+            self._is_start_known = not commit
             self._ready.set()
             task_status.started()
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._keep_current)
-                tasks.start_soon(self._keep_watching)
+                tasks.start_soon(self._keep_watching, commit)
         finally:
             self._pace.stop()
             self._ready.set()  # tell tasks that wait for a baseline that never comes
@@ -230,6 +233,7 @@ class ChangeTracker:
         None if it can't be known at once what the agent has just changed.
         """
         with anyio.move_on_after(REMEMBER_LIMIT_S):
+            await self._held()
             if not self._has_noticed_all:
                 await self.rescan()
             return await self._remembered()
@@ -238,7 +242,7 @@ class ChangeTracker:
     @property
     def _has_noticed_all(self) -> bool:
         if self._worked_at_s is None:
-            return True
+            return self._is_start_known or self._has_compared_all
         return self.is_live and not self._is_behind and time.monotonic() - self._worked_at_s > _NOTICED_S
 
     async def _remembered(self) -> Moment:
@@ -352,13 +356,14 @@ class ChangeTracker:
         has_index = self._baseline is not None and self._baseline.areas.indexes
         return bool(has_index) and marked is not None and len(marked) > MANY
 
-    async def _keep_watching(self) -> None:
+    async def _keep_watching(self, commit: str) -> None:
         """Read all files. Then watch, again whenever there are new directories or the watch fails.
 
         Gives up if it can't even begin.
         """
         baseline = await self._held()
         directories = await capture(baseline, self._pace, self._note)
+        self._is_start_known = not commit or await begin_with(baseline, commit, self._note)
         self._captured.set()
         self._on_change()
         failures = 0
@@ -428,7 +433,7 @@ class ChangeTracker:
             self._changes.pop(path, None)
         if baseline.areas.shortfall:
             self._note(f"The list may be wrong: {baseline.areas.shortfall}.")
-        self._has_compared_all = self._has_compared_all or marked is None
+        self._has_compared_all |= marked is None and self._captured.is_set()
         self._on_change()
 
     async def _touched(self, baseline: Baseline, marked: set[str] | None) -> list[str]:

@@ -24,6 +24,7 @@ from textual.worker import Worker
 from acp_tui.client import line_comparison
 from acp_tui.client.changes import ChangedMeanwhile, ChangeLimits, ChangesError, FileChange, Review, Swapped
 from acp_tui.client.changes.tracker import LOOK_LIMIT_S, MAX_MOMENTS, STILL_READING, ChangeTracker, Moment
+from acp_tui.client.worktrees import commit_of
 from acp_tui.conversation.entries import EntryId, ToolCallEntry
 from acp_tui.conversation.tool_calls import TextDiff, ToolCall
 from acp_tui.conversation.visible import make_visible
@@ -51,7 +52,7 @@ _NONE: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 class FolderChanges:
-    """The changes in a folder since it was started, whoever made them."""
+    """The changes in a folder since it was started, or since its worktree was made, whoever made them."""
 
     class Changed(Message):
         """The changes, the summary, or the notes changed. Sent to each screen of the stack."""
@@ -67,7 +68,7 @@ class FolderChanges:
         """Runs from `start` to `end`, or until the app exits. None for the tracker's default limits."""
         self.root = cwd
         self.since = ""
-        """The time of day from which on changes are known; "" until then."""
+        """From when on changes are known: a time of day, or what was then; "" until it's known."""
         self._app = app
         self._limits = limits
         self._now = now
@@ -248,9 +249,10 @@ class FolderChanges:
         tracker = self._tracker = ChangeTracker(self.root, self._mark, self._limits or ChangeLimits())
         try:
             await to_thread.run_sync(import_module, WATCHER)
+            commit = await to_thread.run_sync(commit_of, self.root)
             async with anyio.create_task_group() as tasks:
-                await tasks.start(tracker.run)
-                self.since = self._now().strftime("%H:%M")
+                await tasks.start(tracker.run, commit)
+                self.since = "the worktree was made" if commit else self._now().strftime("%H:%M")
                 self._has_begun.set()
                 await tracker.captured()
                 self._ready.set()

@@ -19,7 +19,7 @@ from textual.widgets import Static
 
 from acp_tui.client.agents.catalogue import EntrySource, ListedAgent, read_catalogue
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.worktrees import Worktree, WorktreeFailed, add_worktree, known_worktree, last_commit
+from acp_tui.client.worktrees import Worktree, WorktreeFailed, add_worktree, known_worktree, last_commit, origin_of
 from acp_tui.conversation.wording import from_home
 from acp_tui.ui.changes.list import ChangesScreen
 from acp_tui.ui.commands.table import bindings_of
@@ -265,16 +265,14 @@ class SeveralController:
         """Start the agents that the user chooses, and return their tabs. Raises: WorktreeFailed."""
         if self._tab.agent.agent_or_say() is None:
             return ()
-        worktrees = self._tab.actions.worktrees
-        repository = await worktrees.repository()
-        base = await last_commit(repository)
+        base = await last_commit(self._tab.cwd)
         commands = await self._chosen()
-        made = [await add_worktree(repository, name, base) for name, _ in commands]
+        made = [await add_worktree(self._tab.cwd, name, base) for name, _ in commands]
         started = []
         for worktree, (_, command) in zip(made, commands, strict=True):
             with move_on_after(READING_LIMIT_S):  # what the agent changes is known exactly only if its files were read
                 await self._tab.app.changes_in(Path(worktree.folder)).ready()
-            other = await worktrees.open(worktree, command)
+            other = await self._tab.actions.worktrees.open(worktree, command)
             started.append(other)
             other.prompt.take_back(prompt, for_later=True)
             if other.session is not None:  # already
@@ -309,8 +307,8 @@ class SeveralController:
         """
         tab = self._tab
         compared = await to_thread.run_sync(_in_worktrees, list(among or tab.app.tabs))
-        here = next((one.worktree.origin for one in compared if tab in one.tabs), str(tab.cwd.resolve()))
-        compared = [one for one in compared if Path(here).is_relative_to(one.worktree.origin)]
+        here = await to_thread.run_sync(origin_of, tab.cwd)
+        compared = [one for one in compared if here.is_relative_to(one.worktree.origin)]
         if not compared:
             tab.say("No tab works in a worktree of this repository. /several PROMPT starts some.")
             return

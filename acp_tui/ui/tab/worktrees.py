@@ -41,7 +41,7 @@ class WorktreesController:
     async def begin(self, name: str = "", command: AgentCommand | None = None) -> Tab | None:
         """Start a session of this or another agent in a new worktree, in a new tab; None if that fails."""
         try:
-            worktree = await worktrees.add_worktree(await self.repository(), name)
+            worktree = await worktrees.add_worktree(self._tab.cwd, name)
         except worktrees.WorktreeFailed as error:
             self._tab.say_error(error)
             return None
@@ -51,14 +51,6 @@ class WorktreesController:
             f" changes in {_shown(worktree.origin)}."
         )
         return tab
-
-    async def repository(self) -> Path:
-        """Where new worktrees are added: next to other worktrees, not in one. All belong to the same repository."""
-        known = await to_thread.run_sync(worktrees.known_worktree, self._tab.cwd)
-        if known is None:
-            return self._tab.cwd
-        below = Path(known.origin) / Path(known.folder).relative_to(known.root)
-        return below if await to_thread.run_sync(below.is_dir) else Path(known.origin)
 
     async def open(self, worktree: worktrees.Worktree, command: AgentCommand | None = None) -> Tab:
         """Start a session of this or another agent in a worktree, in a new tab."""

@@ -65,14 +65,14 @@ def workspace(request: pytest.FixtureRequest, root: Path) -> Path:
 
 @pytest.fixture
 def track() -> Track:
-    """Follow a folder within a block, starting from its current state."""
+    """Follow a folder within a block, starting from its current state, or from a commit."""
 
     @asynccontextmanager
-    async def track(root: Path, limits: ChangeLimits | None = None) -> AsyncIterator[ChangeTracker]:
+    async def track(root: Path, limits: ChangeLimits | None = None, commit: str = "") -> AsyncIterator[ChangeTracker]:
         tracker = ChangeTracker(root, limits=limits or ChangeLimits())
         with anyio.fail_after(LIMIT_S):
             async with anyio.create_task_group() as tasks:
-                await tasks.start(tracker.run)
+                await tasks.start(tracker.run, commit)
                 await tracker.captured()
                 yield tracker
                 tasks.cancel_scope.cancel()

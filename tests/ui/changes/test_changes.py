@@ -137,7 +137,7 @@ async def test_notes_are_said_once_and_stand_in_the_list(root: Path) -> None:
 async def test_where_files_cannot_be_followed_there_is_a_session_without_a_list(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def fail(tracker: ChangeTracker, **started: object) -> None:
+    async def fail(tracker: ChangeTracker, commit: str, **started: object) -> None:
         raise OSError("no room for it")
 
     monkeypatch.setattr(ChangeTracker, "run", fail)
@@ -151,7 +151,7 @@ async def test_where_files_cannot_be_followed_there_is_a_session_without_a_list(
 async def test_a_fault_of_our_own_in_following_files_is_logged_beside_being_shown(
     root: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def fail(tracker: ChangeTracker, **started: object) -> None:
+    async def fail(tracker: ChangeTracker, commit: str, **started: object) -> None:
         raise KeyError("a mistake")
 
     monkeypatch.setattr(ChangeTracker, "run", fail)

@@ -64,7 +64,7 @@ async def test_enter_where_the_keyboard_came_by_itself_says_how_to_choose() -> N
         assert page.decisions == {"first": REJECT.option_id, "second": REJECT.option_id}
 
 
-async def test_the_first_tab_on_a_card_that_came_by_itself_chooses_nothing_that_allows_always() -> None:
+async def test_the_first_tab_on_a_card_that_came_by_itself_never_marks_always() -> None:
     async with open_page() as page:
         await page.ask("call", ALWAYS, REJECT)
         page.card.guard.come_unasked()

@@ -12,8 +12,8 @@ from acp_tui.conversation.updates import Disconnected, PermissionAnswered, Permi
 from acp_tui.ui.kit.answer_guard import REPEAT_S
 from acp_tui.ui.permission.request_drawing import option_lines
 from acp_tui.ui.rendering.palette import PLAIN
-from support.entry_scenes import plan
 from support.folding import ALLOW, REJECT, agent, call
+from support.scenes import plan
 from support.screens import Page, open_page
 
 LONG_DIFF = TextDiff("/project/long.py", "".join(f"line {number}\n" for number in range(1, 81)))

@@ -295,6 +295,13 @@ async def test_what_does_not_fit_into_the_status_line_is_left_out_but_the_mode_l
     assert line_of(Status(agent="A", facts=("mode: Ask", "model: B", "1/2k")), 18).plain.endswith("  F1 help")
 
 
+def test_what_is_below_is_said_while_there_is_room_next_to_the_mode() -> None:
+    status = Status(agent="A", below="2 new below: Ctrl+End", facts=("1/2k", "mode: Ask", "model: B"))
+    assert line_of(status, 70).plain.endswith(" 2 new below: Ctrl+End · 1/2k · mode: Ask · model: B · F1 help")
+    assert line_of(status, 50).plain.endswith(" 2 new below: Ctrl+End · mode: Ask · F1 help")
+    assert line_of(status, 40).plain.endswith("   mode: Ask · F1 help")
+
+
 def test_what_a_turn_cost_makes_room_for_the_mode() -> None:
     conversation = Conversation()
     work = Work(conversation, lambda: 0.0)

@@ -233,6 +233,30 @@ async def test_only_what_was_started_together_is_compared_at_once(
         assert [row.label.split()[0] for row in desk.rows] == ["3", "4"]
 
 
+async def test_a_tab_in_a_worktree_starts_and_compares_those_beside_it(
+    open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    list_other(monkeypatch)
+    begun = 'answer(expect("session/new"), sessionId="s5")'
+    async with open_desk(SESSION, begun + OWN) as desk:
+        make_repository(desk.tabs[0].cwd)
+        await desk.has_session()
+        await desk.send("/worktree earlier")
+        await desk.until(lambda: len(desk.tabs) == 2)
+        await desk.has_session()
+        await desk.send("/several Fix a.txt")
+        await desk.shows("1 chosen")
+        await desk.press("down", "space", "enter")
+        await desk.shows("Worktrees of ")
+        assert [row.label.split()[0] for row in desk.rows] == ["3", "4"]
+        assert desk.tab is desk.tabs[1]
+        await desk.press("escape")
+        await desk.hides("Worktrees of ")
+        await desk.send("/compare")
+        await desk.shows("Worktrees of ")
+        assert [row.label.split()[0] for row in desk.rows] == ["2", "3", "4"]
+
+
 async def test_nothing_starts_outside_a_repository_or_with_one_agent(
     open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -188,3 +188,23 @@ async def test_a_worktree_begun_in_another_stands_beside_it(open_desk: OpenDesk)
         await desk.until(lambda: len(desk.tabs) == 3)
         await desk.has_session()
         assert desk.tabs[2].cwd == folder.parent / "other"
+
+
+async def test_a_resumed_session_shows_what_changed_since_its_worktree_was_made(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, TWO + "serve_until_closed()") as desk:
+        home = desk.tabs[0].cwd
+        make_repository(home)
+        worktree = await worktrees.add_worktree(home, "fix")
+        (Path(worktree.folder) / "a.txt").write_text("one\ntwo\n")
+        (Path(worktree.folder) / "new.txt").write_text("new\n")
+        await desk.has_session()
+        await desk.pilot.app.open_tab(desk.tabs[0].link, Path(worktree.folder))
+        await desk.until(lambda: len(desk.tabs) == 2)
+        await desk.has_session()
+        await desk.until(lambda: "2 files +2" in desk.status)
+        await desk.press("f5")
+        await desk.shows("a.txt", "new.txt", "since the worktree was made (any program)")
+        await desk.press("escape")
+        await desk.hides("since the worktree was made")
+        await desk.send("/compare")
+        await desk.shows("Worktrees of ", "2 files +2")
