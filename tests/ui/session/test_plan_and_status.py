@@ -319,7 +319,7 @@ def test_what_a_turn_took_makes_room_for_what_changed_the_context_and_the_mode()
         assert line_of(status, width).plain.endswith("mode: Bypass permissions · F1 help")
         assert "done" in line_of(status, width).plain
     facts = ("1 file +1", "12k/200k $0.05", "mode: Default", "model: Opus", "worktree fix")
-    status = status._replace(facts=facts)
+    status = Status(agent="Claude Agent", state="ready", work=work, facts=facts)
     for width, words in {
         76: "done in <1 s ~ 12k/200k $0.05 · mode: Default · F1 help",
         92: "done in <1 s ~ 1 file +1 · 12k/200k $0.05 · mode: Default · F1 help",
