@@ -64,7 +64,7 @@ async def test_the_sessions_of_a_repository_and_its_worktrees_are_listed_togethe
         for _ in range(2):  # in the worktree's tab, then in the other one
             await desk.press("f3")
             await desk.shows("Zebras?", "Lions?", "2 earlier in this project")
-            shown.append({line.split()[1]: "acp-tui/fix" in line for line in desk.lines if "s?" in line})
+            shown.append({line.split()[1]: "fix" in line.split() for line in desk.lines if "s?" in line})
             await desk.press("escape")
             await desk.hides("Esc close")
             await desk.press("alt+1")
