@@ -342,7 +342,7 @@ class AcpTuiApp(BaseApp):
     async def choose_agent(self) -> None:
         """Start an agent in a new tab, in the folder of the tab in front. Without a tab, canceling quits."""
         front = self.tabs.front
-        choice = await self._dialogs.choose_agent()
+        choice = await self._dialogs.choose_agent(self.tabs)
         if choice is None:
             if front is None:
                 self.exit()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from anyio import to_thread
 
-from acp_tui.client.agents.catalogue import recorded_agent
+from acp_tui.client.agents.catalogue import EntrySource, ListedAgent, recorded_agent
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.remembered import in_its_sandbox
 from acp_tui.client.errors import SessionNotOpened
@@ -65,9 +65,17 @@ class Dialogs:
         ]
         return await self._app.push_screen_wait(Picker(f"Quit? {waiting}" if waiting else "Quit", rows, search=False))
 
-    async def choose_agent(self) -> AgentChoice | None:
-        """Let the user choose an agent to start, here or in a new worktree; None if they cancel."""
-        return await choose_agent(self._app)
+    async def choose_agent(self, tabs: Iterable[Tab]) -> AgentChoice | None:
+        """Let the user choose an agent to start, here or in a new worktree; None if they cancel.
+
+        Those that the tabs run by a command line are in no catalogue, and in this list.
+        """
+        here = {
+            command.argv: ListedAgent(command, EntrySource.USER, tab.agent_title, is_recent=True)
+            for tab in tabs
+            if (command := tab.link.command) is not None and not (command.is_listed or command.is_host)
+        }
+        return await choose_agent(self._app, here=[*here.values()])
 
     async def add_worktree(self, cwd: Path) -> Path | None:
         """Add a git worktree for the first tab; None if that fails, which the user is told."""

@@ -30,6 +30,7 @@ MIN_LABEL_CELLS: Final = 16
 MIN_CELLS: Final = 4
 MAX_FOLDER_CELLS: Final = 24
 MAX_NUMBERED: Final = 9
+MOST_ROWS: Final = 20
 BELOW_INDENT: Final = 5
 """Of a row's second line."""
 
@@ -79,7 +80,9 @@ class RowList(LineView):
     heading_indent: ClassVar[int] = 0
     """The indent of a heading, in cells."""
 
-    def __init__(self, *, rows_around: int = 17, rows_around_low: int | None = None, most_rows: int = 20) -> None:
+    def __init__(
+        self, *, rows_around: int = 17, rows_around_low: int | None = None, most_rows: int = MOST_ROWS
+    ) -> None:
         """At most `most_rows` high, and low enough to leave `rows_around` rows of the screen.
 
         On a low screen, which has no margins, it leaves `rows_around_low`.

@@ -32,7 +32,7 @@ from acp_tui.ui.dialogs.session_rows import EARLIER, NEEDS_YOU, OpenMode, Sessio
 from acp_tui.ui.kit.dialog import Dialog, Frame, shown, shown_line
 from acp_tui.ui.kit.filtered_list import FilteredList, matching
 from acp_tui.ui.kit.question_screen import QuestionScreen
-from acp_tui.ui.kit.row_list import PickerRow
+from acp_tui.ui.kit.row_list import MOST_ROWS, PickerRow
 from acp_tui.ui.permission.permission_card import PermissionCard
 from acp_tui.ui.rendering.wrapping import cut
 from acp_tui.ui.session.panel import SessionPanel
@@ -151,6 +151,8 @@ EVERYWHERE: Final = "all projects"
 MARK_CELLS: Final = 2
 MOST_LINES: Final = 40
 """Of the dialog with a question; the stylesheet says it, too."""
+LINES_BESIDE: Final = 16
+"""Beside a list that leaves room for all that may be said below it."""
 LIST_SHARE: Final = 4
 """Above a question, one in so many lines of the dialog is the list's, but not fewer than three."""
 LINES_AROUND: Final = 6
@@ -319,9 +321,13 @@ class SessionsDialog(Dialog[Act | None]):
     def _keys(self) -> str:
         """Those that fit the row at the cursor; the help has all."""
         other, row = HERE if self._is_everywhere else EVERYWHERE, self._row
-        fits = "{close_tab} close tab · " if row is not None and row.is_tab else ""
-        fits = "{sessions_delete} delete · " if row is not None and row.group == EARLIER else fits
-        return f"{{list_choose}} open · {fits}{{sessions_folders}} {other} · {{help}} more · {{dialog_close}} close"
+        fits = ["{list_choose} open"]
+        if row is not None and (row.is_tab or row.group == EARLIER):
+            fits.append("{close_tab} close tab" if row.is_tab else "{sessions_delete} delete")
+        if row is not None and row.past is not None:
+            pin, archive = "unpin" if row.is_pinned else "pin", "restore" if row.is_archived else "archive"
+            fits.append(f"{{sessions_rename}} rename · {{sessions_pin}} {pin} · {{sessions_archive}} {archive}")
+        return " · ".join((*fits, f"{{sessions_folders}} {other}", "{dialog_close} close"))
 
     # What is shown
 
@@ -345,8 +351,12 @@ class SessionsDialog(Dialog[Act | None]):
         self._rows = {row.key: row for row in shown}
         drawn = self._draw(shown)
         self._drawn = {row.value: row for row in drawn}
-        self.set_class(any(row.is_tab and row.group == NEEDS_YOU for row in shown), "-needed")
+        is_needed = any(row.is_tab and row.group == NEEDS_YOU for row in shown)
+        listed = [row for row in drawn if not row.is_rare]
+        lines = len(listed) + sum(bool(row.below) for row in listed) + len({row.group for row in listed})
         height = min(self.size.height, MOST_LINES)
+        self.set_class(is_needed, "-needed")
+        self.set_class(is_needed or lines > min(MOST_ROWS, height - LINES_BESIDE), "-full")
         around = LINES_AROUND - self.has_class("-low")  # it has no title
         self._card.fit(height - around - self._frame.key_lines - max(height // LIST_SHARE, 3))
         self._list.show_rows(drawn, empty=self._nothing(), stays=self.focused is self._card)
@@ -387,7 +397,7 @@ class SessionsDialog(Dialog[Act | None]):
             return keys_in_force(self).hint("{reload}: load again")
         if self._listing.is_at_end:
             return found
-        return f"{found} so far · ↓ at the end loads more"
+        return f"{found}, and more: ↓ at the end of the list" if number else f"{found} yet: ↓ looks further"
 
     # Searching conversations
 

@@ -48,7 +48,7 @@ async def test_f3_lists_page_by_page_and_asks_for_more_at_the_end(open_desk: Ope
         await desk.has_session()
         await desk.press("f3")
         await desk.shows("Esc close")
-        await desk.shows("Earlier 1", "Earlier 2", "2 earlier in this project so far")
+        await desk.shows("Earlier 1", "Earlier 2", "2 earlier in this project, and more")
         await desk.press("down", "down", "down")
         await desk.shows("Earlier 3", "3 earlier in this project")
         assert [params.get("cursor") for params in desk.sent("session/list")] == [None, "more"]
