@@ -13,20 +13,19 @@ from tempfile import TemporaryDirectory
 
 import anyio
 
-from support.agent_tours import AGENTS, DOCS, row, rows_in_docs, tour
-from support.real_agents import why_not
+from support.real_agents import DOCS, TITLES, row, rows_in_docs, tour, why_not
 
 
 def main(names: Sequence[str]) -> int:
     """Write the lines of these agents, or of all installed ones; return the exit status."""
-    for name in names or AGENTS:
+    for name in names or TITLES:
         if missing := why_not(name):
             sys.stdout.write(f"{name}: {missing}\n")
             continue
         with TemporaryDirectory() as folder:
             line = row(name, anyio.run(tour, name, Path(folder)))
         docs = DOCS.read_text(encoding="utf-8")
-        DOCS.write_text(docs.replace(rows_in_docs()[AGENTS[name]], line), encoding="utf-8")
+        DOCS.write_text(docs.replace(rows_in_docs()[TITLES[name]], line), encoding="utf-8")
         sys.stdout.write(f"{line}\n")
     return 0
 

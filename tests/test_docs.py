@@ -184,11 +184,10 @@ def test_every_line_of_the_example_settings_is_valid_and_changes_a_default() -> 
 
 def test_the_page_on_keys_has_every_slash_command() -> None:
     page = (ROOT / "acp_tui/docs/keys.md").read_text()
-    rows = [(each.typed, each.title, each.help) for each in COMMANDS if each.typed]
-    own = [f"| `/{typed}` | {title}{about and f' ({about})'} |" for typed, title, about in rows]
-    own += [f"| `/{name}` | {title} |" for each in COMMANDS for name, title in each.shortcuts]
+    typed = [each.typed for each in COMMANDS if each.typed]
+    typed += [name for each in COMMANDS for name, _ in each.shortcuts]
     in_lines = page.partition("`--plain` has its own")[2]
-    assert [row for row in own if row not in page] == []
+    assert [each for each in typed if f"`/{each}`" not in page.replace("\\|", "|")] == []
     assert [each.name for each in LINE_COMMANDS if f"`/{each.name}`" not in in_lines] == []
 
 

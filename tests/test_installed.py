@@ -25,8 +25,8 @@ import psutil  # type: ignore[import-untyped]
 import pytest
 
 import acp_tui
-from support.built import ROOT, UV, build, run
-from support.on_terminal import on_terminal
+from support.processes import ROOT, UV, build, run
+from support.terminals import on_terminal
 
 pytestmark = pytest.mark.skipif("ACP_TUI_INSTALLS" not in os.environ, reason="ACP_TUI_INSTALLS isn't set")
 

@@ -10,7 +10,7 @@ from rich.style import Style
 from rich.terminal_theme import TerminalTheme
 from textual.strip import Strip
 
-from support.moving_svg import MovingFrame, moving_svg
+from make_screenshots import MovingFrame, moving_svg
 
 THEME = TerminalTheme((0, 0, 0), (255, 255, 255), [(index, 0, 0) for index in range(16)])
 SVG = "{http://www.w3.org/2000/svg}"

@@ -22,7 +22,7 @@ from hatchling.plugin.utils import load_plugin_from_script
 
 import acp_tui
 from acp_tui.cli.help_text import man_page
-from support.built import ROOT, UV, build, run
+from support.processes import ROOT, UV, build, run
 
 LOCK: Final = ROOT / ".ci/requirements.txt"
 HOOK: Final = ROOT / ".github/packaging/hatch_build.py"

@@ -126,7 +126,8 @@ def _plain(rows: Iterable[PickerRow[Command]]) -> Iterator[str]:
         if row.group != heading:
             heading = row.group
             yield f"\n{heading}"
-        yield _hanging(f"  {row.value.id:<24} {row.aside:<28} ", row.label)
+        ways = " ".join(filter(None, (row.aside, *(f"/{each}" for each in row.value.slashes))))
+        yield _hanging(f"  {row.value.id:<24} {ways:<28} ", row.label)
 
 
 def _hanging(head: str, text: str) -> str:

@@ -159,9 +159,7 @@ def run_export(source: RecordedSession | Path | str, output: Path) -> int:
             conversation = replayed(*files).get(session_id, Conversation())
             facts = ExportFacts.now(timeline.agent, Path(header.cwd), session_id, None, sandbox=header.sandbox)
         export(conversation, facts, output)
-    say(f"written to {output}")
-    if isinstance(source, RecordedSession):
-        say(NOT_REDACTED)
+    _say_written(output, source)
     return ExitCode.DONE
 
 
@@ -177,12 +175,16 @@ def run_render(source: RecordedSession | Path | str, output: Path, view: View, u
     except OSError as error:
         say(f"can't write {output}: {error.strerror or error}")
         return ExitCode.ERROR
+    _say_written(output, source)
+    return ExitCode.DONE
+
+
+def _say_written(output: Path, source: RecordedSession | Path | str) -> None:
     say(f"written to {output}")
     if isinstance(source, RecordedSession):
         say(f"{NOT_REDACTED} To redact it first: acp-tui help redact")
     elif isinstance(source, Path):  # it may be redacted
         say("look at it before you share it")
-    return ExitCode.DONE
 
 
 async def _rendered(source: RecordedSession | Path | str, suffix: str, view: View, user: DemoUser) -> bytes:

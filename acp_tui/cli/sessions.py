@@ -62,7 +62,7 @@ def list_sessions(cwd: Path | None, words: str, *, as_json: bool) -> None:
     if as_json:
         print_json("sessions", found)
     elif found:
-        for line in _lines(found, short_ids(past.session_id for past in (*everywhere, *found)), words):
+        for line in _lines(index, found, short_ids(past.session_id for past in (*everywhere, *found)), words):
             print(line)  # with words, each recording is read for its line, and the first lines come at once
     else:
         print(_nothing(cwd, words, elsewhere))
@@ -80,7 +80,7 @@ def _nothing(cwd: Path | None, words: str, elsewhere: Sequence[PastSession]) -> 
     return make_visible_line(f"{found}{where}, but {number}{note}: {again}")
 
 
-def _lines(found: Sequence[PastSession], short: dict[str, str], words: str) -> Iterator[str]:
+def _lines(index: SessionIndex, found: Sequence[PastSession], short: dict[str, str], words: str) -> Iterator[str]:
     ids = max(len(short[past.session_id]) for past in found)
     agents = max(len(make_visible_line(past.shown_agent)) for past in found)
     for past in found:
@@ -90,15 +90,15 @@ def _lines(found: Sequence[PastSession], short: dict[str, str], words: str) -> I
         fork = "  (fork)" * past.is_fork
         row = f"{short[past.session_id]:<{ids}}  {agent:<{agents}}  {last:%Y-%m-%d %H:%M}  {past.title}{fork}{branch}"
         yield make_visible_line(row)
-        line = _line_with(past, words)
+        line = _line_with(index, past, words)
         if line and line != past.title:
             yield make_visible_line(f"{'':<{ids}}  {line}")
 
 
-def _line_with(past: PastSession, words: str) -> str:
+def _line_with(index: SessionIndex, past: PastSession, words: str) -> str:
     with suppress(ClientError):
         if words and past.recorded is not None:
-            return line_with(past.recorded, words)
+            return line_with(index, past.recorded, words)
     return ""
 
 

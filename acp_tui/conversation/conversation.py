@@ -201,11 +201,12 @@ class Conversation:
 
     @property
     def last_failure(self) -> EntryId | None:
-        """The error that ended the last turn; None if that ended otherwise, or another is running."""
+        """The error that ended the last turn, or the loss of its agent; None if it ended otherwise, or one runs."""
         if not (self.is_idle and self.is_connected and self.turns and self.turns[-1].stop_reason is None):
             return None
-        at = EntryId(self.turns[-1].end - 1)
-        return at if at >= 0 and isinstance(self.entries[at], Failure) else None
+        end = self.turns[-1].end  # a loss is told after the turn
+        near = range(max(end - 1, 0), min(end + 1, len(self.entries)))
+        return next((EntryId(at) for at in near if isinstance(self.entries[at], Failure)), None)
 
     @property
     def own_command(self) -> TerminalState | None:

@@ -102,6 +102,15 @@ def answer_of(answers: Sequence[PermissionOption], typed: str) -> int | None:
     return letters.index(typed) if typed and typed in letters else None
 
 
+def starting_answer(answers: Sequence[PermissionOption]) -> int | None:
+    """Return the index of the answer that Enter gives before the user moves: one that allows once, or else rejects.
+
+    Never one that allows always. None if there is no other.
+    """
+    kinds = [option.counts_as for option in answers]
+    return next((kinds.index(kind) for kind in ("allow_once", "reject_once", "reject_always") if kind in kinds), None)
+
+
 def keys_told(answers: Sequence[PermissionOption]) -> str:
     """Return the keys that answer, such as `1-3 y a n`."""
     last = len(answers)

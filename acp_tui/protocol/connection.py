@@ -89,7 +89,7 @@ class Connection(ABC):
     """The params that it adds to those of resuming."""
     accepts_prompts: ClassVar[bool] = False
     """Whether the agent reports when it accepted a prompt, and the turn's end through states."""
-    withdraws_questions: ClassVar[bool] = False
+    withdraws_questions: bool = False
     """Whether the agent withdraws its own questions when a turn is canceled. Remaining ones belong to other work."""
     peer: Peer
     early_modes: tuple[SessionUpdate, ...] = ()
@@ -98,6 +98,8 @@ class Connection(ABC):
     def __init__(self, client: ClientHandler, offer: ClientOffer) -> None:
         self.client = client
         self.offer = offer
+        if offer.is_for_host:
+            self.withdraws_questions = True
         self._meta = {key: offer.trace_context[key] for key in TRACE_KEYS if key in offer.trace_context}
         self._requests = self._served()
 

@@ -68,6 +68,7 @@ def scenes() -> dict[str, Texts]:
     """What is measured."""
     short, long = code(2_000), code(20_000)
     minified = '{"a":' + '"x",' * 250_000 + "}"
+    wide = [f"{line.rstrip()} # {'so that it is longer than the view ' * 3}\n" for line in code(5_000)]
     dice = random.Random(2)
     return {
         "12 lines": Texts("a.py", "".join(short[:12]), edited(short[:12], 0.2)),
@@ -77,6 +78,7 @@ def scenes() -> dict[str, Texts]:
         "20,000 lines, one edited": Texts("a.py", "".join(long), "".join([*long[:9_999], "x\n", *long[10_000:]])),
         "20,000 lines, new file": Texts("a.py", None, "".join(long)),
         "20,000 lines in Chinese": Texts("a.md", "这是一行文字,不长也不短\n" * 20_000, "这是另一行文字\n" * 20_000),
+        "5,000 lines, all folded": Texts("a.py", edited(wide, 0.5), "".join(wide)),
         "20,000 lines at random": Texts("a.txt", *("".join(dice.choices("abcdefgh\n", k=40_000)) for _ in "ab")),
         "one line of 1 MB": Texts("a.json", minified, minified.replace("x", "y", 1)),
     }

@@ -32,7 +32,7 @@ from acp_tui.client.settings.settings import RecordingSettings
 from acp_tui.client.transcript.recording_plan import recording_plan
 from acp_tui.conversation.facts import SessionId
 from support.agents import REPLY, scripted_argv
-from support.host_process import User, a_user, process_of
+from support.hosts import User, a_user, process_of
 
 LONG = """
     handshake()

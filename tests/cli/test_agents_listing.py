@@ -13,8 +13,8 @@ from acp_tui.client.agents.configured_agents import config_file
 from acp_tui.client.agents.installed import record_of
 from acp_tui.client.agents.registry import RegistryUnavailable, registry_file
 from acp_tui.client.agents.remembered import write_json_state
-from support.printed_json import data_of
-from support.registry_index import binary, entry, npx
+from support.command_line import data_of
+from support.installers import binary, entry, npx
 
 
 @pytest.fixture(autouse=True)

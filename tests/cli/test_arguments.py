@@ -14,8 +14,7 @@ from acp_tui import __version__
 from acp_tui.cli.arguments import ChosenAgent, absolute
 from acp_tui.cli.commands import COMMANDS
 from acp_tui.cli.main import main
-from support.command_line import given
-from support.printed_json import data_of
+from support.command_line import data_of, given
 
 HERE = Path.cwd()
 GEMINI = ChosenAgent(name="gemini")

@@ -12,8 +12,7 @@ import pytest
 from acp_tui.cli.arguments import ChosenAgent
 from acp_tui.cli.main import main
 from support.agents import scripted_argv
-from support.command_line import given
-from support.printed_json import data_of
+from support.command_line import data_of, given
 
 
 @pytest.fixture(autouse=True)

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pyte
@@ -19,7 +20,7 @@ from acp_tui.cli.main import find_home, forget_coerced_locale
 from acp_tui.cli.prerequisites import notes_of, reason_not_to_draw
 from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.client.settings.settings import SessionSettings, Settings
-from support.terminal_process import TerminalProcess, process_on_terminal
+from support.terminals import TerminalProcess, process_on_terminal
 
 QUIT = "\x11"
 HAS_FULL = pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
@@ -56,8 +57,8 @@ def started(
     """acp-tui on a terminal of this size; None removes a variable."""
     usual = {"TERM": "xterm-256color", "HOME": str(cwd)}
     environ = {name: value for name, value in {**usual, **env}.items() if value is not None}
-    with process_on_terminal(argv, environ, cwd, size) as (process, fd):
-        yield DrawnTerminal(process, fd, size)
+    with process_on_terminal(argv, environ, cwd, size, terminal=partial(DrawnTerminal, size=size)) as terminal:
+        yield terminal
 
 
 def demo_runs(terminal: DrawnTerminal, until: str = "demo") -> None:

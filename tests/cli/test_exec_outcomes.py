@@ -19,7 +19,7 @@ from acp_tui.cli.main import main
 from acp_tui.client.agents import catalogue
 from acp_tui.client.agents.configured_agents import config_file
 from support.agents import our_children, scripted_argv
-from support.printed_json import lines_of
+from support.command_line import lines_of
 
 
 @pytest.fixture(autouse=True)

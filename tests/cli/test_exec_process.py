@@ -19,9 +19,9 @@ import psutil
 import pytest
 
 from support.agents import scripted_argv
-from support.asking_program import asking
-from support.on_terminal import all_end
-from support.printed_json import lines_of
+from support.command_line import lines_of
+from support.processes import all_end
+from support.terminals import asking
 from support.waiting import LIMIT_S
 
 ROOT = Path(__file__).parents[2]

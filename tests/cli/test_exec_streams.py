@@ -10,7 +10,7 @@ import pytest
 from acp_tui.cli.exec_lines import NdjsonOutput
 from acp_tui.cli.exec_output import Streams
 from acp_tui.rpc import Direction
-from support.printed_json import lines_of
+from support.command_line import lines_of
 
 
 def never_lost(error: OSError) -> None:

@@ -8,9 +8,9 @@ import pytest
 
 from acp_tui.cli.main import main
 from acp_tui.client.agents.installed import read_installed
+from support.command_line import data_of
 from support.installers import Installers, installers
-from support.on_terminal import OnTerminal, on_terminal
-from support.printed_json import data_of
+from support.terminals import OnTerminal, on_terminal
 
 __all__ = ["installers"]
 

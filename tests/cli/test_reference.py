@@ -82,8 +82,13 @@ def test_keys_are_printed_as_the_user_chose_them(capsys: pytest.CaptureFixture[s
     assert main(["keys"]) == 0
 
     told = capsys.readouterr()
-    assert "  find                     Ctrl+O                       Find in the conversation" in told.out
+    assert "  find                     Ctrl+O /find                 Find in the conversation" in told.out
     assert "Ctrl+O is taken from toggle_all" in told.err
+
+
+def test_a_command_without_a_key_is_printed_with_what_to_type(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["keys", "/rename"]) == 0
+    assert "  rename_session           /rename                      Rename the session" in capsys.readouterr().out
 
 
 def test_a_rule_that_cannot_be_read_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:

@@ -23,8 +23,8 @@ from acp_tui.ui.replay.demo_recording import DemoUser
 from acp_tui.ui.replay.player import Pace, Spot
 from acp_tui.ui.replay.render import View
 from acp_tui.ui.replay.timeline import Timeline, open_playable
+from support.recorded_sessions import HEADER, two_turns
 from support.recordings import write
-from support.timelines import HEADER, two_turns
 
 FILE = Path("run.jsonl")
 OUT = Path("a.svg")
@@ -118,12 +118,13 @@ def test_a_file_that_is_of_no_use_is_said(
     assert not (tmp_path / "a.txt").exists()
 
 
+@pytest.mark.parametrize("options", [["a.txt", "--size", "60x20"], ["a.md"]], ids=["picture", "export"])
 def test_a_recording_is_rendered_to_a_file_to_look_at_before_it_is_shared(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file, output = tmp_path / "run.jsonl", tmp_path / "a.txt"
+    file, output = tmp_path / "run.jsonl", tmp_path / options[0]
     write(file, two_turns(), HEADER)
-    assert main(["render", str(file), "-o", str(output), "--size", "60x20"]) == 0
+    assert main(["render", str(file), "-o", str(output), *options[1:]]) == 0
     assert "You are welcome." in output.read_text()
     said = capsys.readouterr().err
     assert f"written to {output}" in said

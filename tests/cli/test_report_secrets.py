@@ -6,7 +6,7 @@ import pytest
 
 from acp_tui.cli.output import make_cleaner
 from acp_tui.client.secrets.masking import Masker
-from support.work import LINEAR, growth
+from support.waiting import LINEAR, growth
 
 ENVIRON = {
     "ANTHROPIC_API_KEY": "very-private-value",

@@ -28,8 +28,7 @@ from acp_tui.client.settings.settings import AgentSettings, RecordingSettings, S
 from acp_tui.client.transcript.recording_plan import RecordingPlan, recording_store
 from acp_tui.client.worktrees import add_worktree
 from support.changes import make_repository
-from support.command_line import given
-from support.printed_json import data_of
+from support.command_line import data_of, given
 from support.recordings import demo, open_in_process, play
 
 HERE = Path.cwd()
@@ -269,7 +268,9 @@ async def test_a_session_is_exported_and_nothing_overwritten(
     assert main(["render", session_id, "-o", str(file)]) == 0
     told = capsys.readouterr().err.splitlines()
     assert told[0] == f"acp-tui: written to {file}"
-    assert told[1:] == ["acp-tui: It isn't redacted: look at it before you share it."]
+    assert told[1:] == [
+        "acp-tui: It isn't redacted: look at it before you share it. To redact it first: acp-tui help redact"
+    ]
     assert main(["render", session_id, "-o", "nowhere/out.md"]) == 1
     assert "The folder doesn't exist: make it" in capsys.readouterr().err
     assert "Zebras?" in file.read_text()

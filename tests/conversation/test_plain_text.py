@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from acp_tui.conversation.plain_text import plain_text
-from support.work import LINEAR, growth
+from support.waiting import LINEAR, growth
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from acp_tui.conversation.tool_text import Markdown, Output, parts_of
-from support.work import LINEAR, growth
+from support.waiting import LINEAR, growth
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 
 from support.agents import scripted_argv
-from support.terminal_process import line_terminal
+from support.terminals import line_terminal
 from support.waiting import LIMIT_S
 
 NEVER_ASKS: Final = """

@@ -16,8 +16,8 @@ from acp_tui.conversation.entries import Entry, Message, ToolCallEntry
 from acp_tui.conversation.facts import Turn
 from acp_tui.conversation.tool_calls import TerminalId, TextDiff, ToolCallId
 from support.golden import AGENTS
-from support.led_sessions import Lead, Led, lead
 from support.real_agents import NODE_SDK, command, why_not
+from support.recordings import Lead, Led, lead
 
 DATA = Path(__file__).parents[1] / "data"
 

@@ -25,8 +25,7 @@ from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Change
 from acp_tui.conversation.entries import Message, ToolCallEntry
 from acp_tui.conversation.facts import Fact
-from support.cutting import cut_often
-from support.remembering_agent import Remembered, RememberingAgent
+from support.reconnecting import Remembered, RememberingAgent, cut_often
 from support.waiting import TEST_LIMIT_S, until
 
 CUTS = int(os.environ.get("ACP_TUI_CUTS", "60"))

@@ -5,18 +5,15 @@ They take seconds to start, so this runs only with LONG_TOURS=1.
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import anyio
 import pytest
 
-from acp_tui.client.agents.command import AgentCommand
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.entries import Message, Subagent, ToolCallEntry
-from support import delegating
 from support.agents import running, until
-from support.real_agents import LONG_TOURS, PREFIX, command, why_not
+from support.real_agents import LONG_TOURS, command, why_not
 
 pytestmark = pytest.mark.skipif(not LONG_TOURS, reason="LONG_TOURS=1 runs the large agents")
 LIMIT_S = 120.0
@@ -29,8 +26,7 @@ def _needs(name: str) -> None:
 
 async def test_a_task_of_claudes_is_a_subagent_with_a_conversation_of_its_own(tmp_path: Path) -> None:
     _needs("claude")
-    argv = (sys.executable, delegating.__file__, "claude")
-    async with running(AgentCommand("claude", argv, {"AGENTS_PREFIX": str(PREFIX)})) as agent:
+    async with running(command("claude", "--delegates")) as agent:
         await agent.initialize()
         session = await agent.new_session(tmp_path)
         with anyio.fail_after(LIMIT_S):

@@ -30,12 +30,12 @@ from acp_tui.conversation.content import Text
 from acp_tui.conversation.entries import Message
 from acp_tui.conversation.facts import SessionId
 from support.agents import REPLY, SDK_AGENT, agent_texts, scripted_argv, until
-from support.certificates import authority
-from support.host_process import User, a_user, attached_to, process_of
-from support.http_served import http_server
-from support.on_terminal import all_end, on_terminal
-from support.printed_json import data_of
-from support.remembering_agent import RememberingAgent
+from support.command_line import data_of
+from support.hosts import User, a_user, attached_to, process_of
+from support.processes import all_end
+from support.reconnecting import RememberingAgent
+from support.servers import authority, http_server
+from support.terminals import on_terminal
 from support.waiting import until as so
 
 pytest.importorskip("websockets", reason="hosts need the extra `remote`")

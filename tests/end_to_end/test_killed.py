@@ -17,7 +17,8 @@ from acp_tui.client.transcript.events import Frame
 from acp_tui.client.transcript.lines import Recording, open_recording
 from acp_tui.client.transcript.store import RecordingStore
 from support.agents import scripted_argv
-from support.on_terminal import WITHOUT_CONTROL, OnTerminal, all_end, below, environment, on_terminal
+from support.processes import all_end, below
+from support.terminals import WITHOUT_CONTROL, OnTerminal, environment, on_terminal
 from support.waiting import LIMIT_S
 
 # An agent that ignores every signal it can, with a child in its group, and a command that leaves others behind: in

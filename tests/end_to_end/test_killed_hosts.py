@@ -20,8 +20,9 @@ from acp_tui.client.transcript.events import Frame
 from acp_tui.client.transcript.lines import open_recording
 from acp_tui.client.transcript.store import RecordingStore
 from support.agents import scripted_argv
-from support.host_process import User, a_user, process_of
-from support.on_terminal import OnTerminal, all_end, on_terminal
+from support.hosts import User, a_user, process_of
+from support.processes import all_end
+from support.terminals import OnTerminal, on_terminal
 
 pytest.importorskip("websockets", reason="hosts need the extra `remote`")
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform != "linux", reason="only Linux has foster parents")]

@@ -23,11 +23,10 @@ from typing import Final
 import pyte
 import pytest
 
-from support import late_page
-from support.on_terminal import environment, set_size
-from support.terminal_process import TerminalProcess, process_on_terminal
+from support.terminals import environment, process_on_terminal, set_size
 from support.waiting import LIMIT_S
 
+LATE_PAGE: Final = Path(__file__).with_name("late_page.py")
 SEQUENCES: Final = int(os.environ.get("ACP_TUI_LATE_SEQUENCES", "20"))
 SCALE: Final = 0.25
 """Of all times, so that many questions fit into a test."""
@@ -258,8 +257,8 @@ def played(home: Path, answers: str, seed: int) -> Iterator[Played]:
     reports, theirs = os.pipe()
     pid = os.posix_spawn(
         sys.executable,
-        [sys.executable, late_page.__file__, str(SCALE), "3", "4"],
-        {**environment(home), "PYTHONPATH": os.pathsep.join([str(Path(late_page.__file__).parents[1]), *sys.path])},
+        [sys.executable, str(LATE_PAGE), str(SCALE), "3", "4"],
+        {**environment(home), "PYTHONPATH": os.pathsep.join([str(LATE_PAGE.parents[1]), *sys.path])},
         file_actions=[
             *((os.POSIX_SPAWN_DUP2, slave, fd) for fd in (0, 1, 2)),
             (os.POSIX_SPAWN_DUP2, commands, 3),
@@ -308,8 +307,8 @@ def test_an_answer_reaches_only_what_this_terminal_had_shown(tmp_path: Path, ans
 def test_answers_at_the_start_are_no_text_and_keys_typed_before_them_are_kept(size: int, tmp_path: Path) -> None:
     answer = "\x1b]11;rgb:1111/1111/1111\x1b\\\x1b[?1;2c"
     environ = {**environment(tmp_path), "SSH_CONNECTION": "far away", "PYTHONPATH": os.pathsep.join(sys.path)}
-    with process_on_terminal(["demo"], environ, tmp_path) as (process, fd):
-        terminal, screen = TerminalProcess(process, fd), pyte.Screen(80, 24)
+    with process_on_terminal(["demo"], environ, tmp_path) as terminal:
+        screen = pyte.Screen(80, 24)
         terminal.until(lambda: b"\x1b]11;?" in terminal.said)
         terminal.type("hel")
         terminal.until(lambda: b"Write a prompt" in terminal.said or b"hel" in terminal.said)

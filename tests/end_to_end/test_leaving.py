@@ -17,9 +17,10 @@ from acp_tui.client.transcript.events import Frame
 from acp_tui.client.transcript.lines import open_recording
 from acp_tui.client.transcript.store import RecordingStore
 from support.agents import agent_texts, scripted_argv, until
-from support.host_process import User, a_user, attached_to
-from support.on_terminal import OnTerminal, all_end, below, on_terminal
-from support.printed_json import data_of
+from support.command_line import data_of
+from support.hosts import User, a_user, attached_to
+from support.processes import all_end, below
+from support.terminals import OnTerminal, on_terminal
 from support.waiting import until as so
 
 pytest.importorskip("websockets", reason="hosts need the extra `remote`")

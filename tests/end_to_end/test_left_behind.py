@@ -13,9 +13,9 @@ import psutil  # type: ignore[import-untyped]
 import pytest
 
 from support.agents import scripted_argv
-from support.escapes import WAYS, Left
-from support.on_terminal import OnTerminal, all_end, on_terminal
-from support.proxied import proxy
+from support.processes import WAYS, Left, all_end
+from support.proxies import proxy
+from support.terminals import OnTerminal, on_terminal
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has foster parents")
 
@@ -85,6 +85,6 @@ def test_no_proxy_outlives_acp_tui(tmp_path: Path, end: Callable[[OnTerminal], N
         screen.prompt("go")
         screen.wait_for("all is started")
         below = psutil.Process(screen.process.pid).children(recursive=True)
-        assert sum("scripted_proxy" in " ".join(process.cmdline()) for process in below) >= 2
+        assert sum("proxies.py" in " ".join(process.cmdline()) for process in below) >= 2
         end(screen)
         assert all_end(below)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from support.agents import scripted_argv
-from support.on_terminal import on_terminal
+from support.terminals import on_terminal
 
 CTRL_Q = "\x11"
 AGENT = """

@@ -23,8 +23,7 @@ from support.agents import scripted_argv
 from support.command_line import one_after_the_other
 from support.golden import SCHEMA_V1, schema_v2
 from support.messages_from_schema import Messages
-from support.on_terminal import on_terminal
-from support.terminal_process import TerminalProcess, kept, process_on_terminal
+from support.terminals import kept, on_terminal, process_on_terminal
 
 AGENTS: Final = range(int(os.environ.get("ACP_TUI_HOSTILE_BYTES", "1")))
 UPDATES: Final = 150
@@ -275,8 +274,7 @@ def piped(*commands: tuple[str, ...], folder: Path) -> bytes:
 def shown(*commands: tuple[str, ...], folder: Path, types: str = "") -> bytes:
     """Everything that these commands, in one process, write to their terminal."""
     command = one_after_the_other(*commands)
-    with process_on_terminal((), environ(folder), folder, command=command) as (process, descriptor):
-        terminal = TerminalProcess(process, descriptor)
+    with process_on_terminal((), environ(folder), folder, command=command) as terminal:
         if types:
             terminal.type(types)
         terminal.end()
@@ -307,8 +305,7 @@ def test_exec_and_what_reads_its_recording(agent: tuple[str, ...], folder: Path)
 
 
 def test_plain_lines_and_the_list_of_its_sessions(agent: tuple[str, ...], folder: Path) -> None:
-    with process_on_terminal(("--plain", "--", *agent), environ(folder), folder) as (process, descriptor):
-        terminal = TerminalProcess(process, descriptor)
+    with process_on_terminal(("--plain", "--", *agent), environ(folder), folder) as terminal:
         terminal.until(lambda: b"\nyou: " in terminal.said)
         terminal.type("go\n")
         # Before the next prompt appears, the terminal itself would take Ctrl+D.

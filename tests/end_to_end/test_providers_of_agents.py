@@ -10,8 +10,8 @@ import pytest
 
 from acp_tui.client.errors import AgentRefused
 from acp_tui.conversation.facts import ProviderRoute
-from support.led_sessions import Lead, lead
 from support.real_agents import LONG_TOURS, PATIENCE_S, WITHIN_S, command, why_not
+from support.recordings import Lead, lead
 
 SECRET: Final = "a key of the gateway"
 

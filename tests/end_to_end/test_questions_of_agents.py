@@ -12,10 +12,9 @@ import acp_tui
 from acp_tui.client.sessions.consent import Policy
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import ToolCallEntry
-from support.agent_tours import AGENTS
 from support.agents import SERVING
-from support.led_sessions import Lead, lead
-from support.real_agents import PATIENCE_S, WITHIN_S, command, why_not
+from support.real_agents import PATIENCE_S, TITLES, WITHIN_S, command, why_not
+from support.recordings import Lead, lead
 
 TURNS: Final = ("HELLO", "WRITE", "RUN", "PLAN")
 NOT_ASKED: Final = {"pysdk": (0, 0, 1, 0), "qwen": (0, 1, 0, 0), "tssdk": (0, 0, 1, 0)}
@@ -28,7 +27,7 @@ def asked_by_us(conversation: Conversation) -> int:
     return sum(len(entry.decisions) for entry in entries if entry.call.tool_call_id.startswith("acp-tui_"))
 
 
-@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("name", TITLES)
 async def test_acp_tui_asks_only_about_what_the_agent_did_not_ask_for(name: str, tmp_path: Path):
     if reason := why_not(name):
         pytest.skip(reason)
@@ -50,9 +49,9 @@ async def test_acp_tui_asks_only_about_what_the_agent_did_not_ask_for(name: str,
     assert tuple(counts[Policy()]) == NOT_ASKED.get(name, (0, 0, 0, 0))
 
 
-@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("name", TITLES)
 def test_the_table_in_the_docs_has_these_numbers(name: str) -> None:
     docs = (Path(acp_tui.__file__).parent / "docs/agents.md").read_text(encoding="utf-8")
-    row = re.search(rf"^\| {re.escape(AGENTS[name])} \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|", docs, re.MULTILINE)
+    row = re.search(rf"^\| {re.escape(TITLES[name])} \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|", docs, re.MULTILINE)
     assert row is not None
     assert tuple(map(int, row.groups())) == NOT_ASKED.get(name, (0, 0, 0, 0))

@@ -9,7 +9,6 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from support.led_sessions import Led
 from support.pictured import LARGE, SMALL, pictured
 from support.real_agents import (
     LONG_TOURS,
@@ -21,8 +20,8 @@ from support.real_agents import (
     version_in,
     why_not,
 )
-from support.recordings import as_recorded, redacted, replayed_whole
-from support.shapes import shape
+from support.recorded_sessions import shape
+from support.recordings import Led, as_recorded, redacted, replayed_whole
 
 CHANGING = ("qwen",)
 """Lines that contain the number of a process."""

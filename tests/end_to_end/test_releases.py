@@ -15,8 +15,8 @@ import pytest
 from acp_tui import __version__
 from acp_tui.client.hosting import extension_methods
 from support.agents import scripted_argv
-from support.host_process import User, a_user
-from support.on_terminal import environment
+from support.hosts import User, a_user
+from support.terminals import environment
 from support.waiting import TEST_LIMIT_S
 
 pytest.importorskip("websockets", reason="hosts need the extra `remote`")

@@ -30,7 +30,7 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.entries import Message, ToolCallEntry
 from support.agents import SDK_AGENT, agent_texts, running, until
-from support.host_process import a_user, attached_to
+from support.hosts import a_user, attached_to
 from support.waiting import until as so
 
 PREFIX = Path(os.environ.get("AGENTS_PREFIX", Path.home() / ".cache/acp-agents"))

@@ -13,7 +13,7 @@ import pytest
 
 from acp_tui.client.transcript.replay import replayed
 from support.agents import scripted_argv
-from support.on_terminal import OnTerminal, on_terminal
+from support.terminals import OnTerminal, on_terminal
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git isn't installed")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from support.agents import scripted_argv
-from support.on_terminal import on_terminal
+from support.terminals import on_terminal
 
 SCRIPT = """
     for text in ("one", "two"):

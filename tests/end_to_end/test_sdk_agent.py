@@ -14,7 +14,7 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.sessions.consent import Grant, Policy
 from acp_tui.conversation.entries import Message, ToolCallEntry
 from support.agents import REPLY, SDK_AGENT, agent_texts, running, until
-from support.printed_json import lines_of
+from support.command_line import lines_of
 from support.waiting import LIMIT_S
 
 COMMAND = AgentCommand("sdk", SDK_AGENT)

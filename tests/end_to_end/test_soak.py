@@ -21,7 +21,7 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import SessionId
 from support.agents import REPLY, agent_texts, scripted_argv, until
-from support.host_process import a_user, process_of
+from support.hosts import a_user, process_of
 from support.waiting import LIMIT_S
 
 pytest.importorskip("websockets", reason="hosts need the extra `remote`")

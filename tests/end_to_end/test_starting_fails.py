@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from support.on_terminal import on_terminal
+from support.terminals import on_terminal
 
 CTRL_Q = "\x11"
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from acp_tui.client.agents.command import AgentCommand
 from acp_tui.conversation.facts import SessionId
-from support.led_sessions import Lead, lead
-from support.real_agents import LONG_TOURS, PATIENCE_S, PREFIX, WITHIN_S, why_not
+from support.real_agents import LONG_TOURS, PATIENCE_S, WITHIN_S, command, why_not
+from support.recordings import Lead, lead
 
-OVERHEARD: Final = Path(__file__).parents[1] / "support/overheard_agent.py"
 PROMPT: Final = "Answer in the manner of a lighthouse keeper."
 MANY: Final = 2_000
 """An agent's own instructions have more characters."""
@@ -58,11 +55,8 @@ async def test_the_model_gets_the_system_prompt_in_a_new_and_in_a_continued_sess
 
     for part in (first, continued):
         bodies = tmp_path / part.__name__
-        command = AgentCommand(
-            name, (sys.executable, str(OVERHEARD), name, str(bodies)), {"AGENTS_PREFIX": str(PREFIX)}
-        )
-        command = replace(command, system_prompt=PROMPT, overrides_prompt=overrides)
-        await lead(command, project, tmp_path / f"{part.__name__}.jsonl", part, PATIENCE_S, WITHIN_S, WITHIN_S)
+        prompted = replace(command(name, "--bodies", str(bodies)), system_prompt=PROMPT, overrides_prompt=overrides)
+        await lead(prompted, project, tmp_path / f"{part.__name__}.jsonl", part, PATIENCE_S, WITHIN_S, WITHIN_S)
         asked = asked_of_model(bodies)
         assert (PROMPT in asked) == told
         assert (len(asked) > MANY) == has_its_own

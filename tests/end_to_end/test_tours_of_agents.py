@@ -9,21 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from support.agent_tours import AGENTS, row, rows_in_docs, tour
-from support.real_agents import LONG_TOURS, WITHOUT_A_MODEL, why_not
+from support.real_agents import LONG_TOURS, TITLES, WITHOUT_A_MODEL, row, rows_in_docs, tour, why_not
 
 
-@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("name", TITLES)
 async def test_an_agent_does_what_the_table_says(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if name not in WITHOUT_A_MODEL and not LONG_TOURS:
         pytest.skip("LONG_TOURS=1 runs the large agents")
     if reason := why_not(name):
         pytest.skip(reason)
     monkeypatch.setenv("HOME", str(tmp_path))
-    told = rows_in_docs()[AGENTS[name]]
+    told = rows_in_docs()[TITLES[name]]
     # A quick turn may also be canceled before it ends, on a busy machine.
     assert row(name, await tour(name, tmp_path)) in (told, told.replace("ends first", "yes"))
 
 
 def test_the_table_has_these_agents() -> None:
-    assert sorted(rows_in_docs()) == sorted(AGENTS.values())
+    assert sorted(rows_in_docs()) == sorted(TITLES.values())

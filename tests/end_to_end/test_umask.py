@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from support.command_line import one_after_the_other
-from support.on_terminal import environment, on_terminal
+from support.terminals import environment, on_terminal
 
 DEMO = ("demo", "markdown", "--speed", "0")
 

@@ -15,9 +15,8 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.workbench.inspect.inspection import Mask
 from support.agents import REPLY
-from support.host_process import User, a_user
-from support.http_served import http_server
-from support.served import websocket_server
+from support.hosts import User, a_user
+from support.servers import http_server, websocket_server
 
 TOKEN = "tok-7f3a9c51e2d84b60"
 EXEC = ("exec", "gossip", "--prompt", "hello", "--record", "run.jsonl")

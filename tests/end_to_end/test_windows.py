@@ -11,7 +11,7 @@ from random import Random
 
 import pytest
 
-from support.on_terminal import OnTerminal, on_terminal
+from support.terminals import OnTerminal, on_terminal
 
 CTRL_Q = "\x11"
 RESIZES = 100

@@ -27,8 +27,8 @@ from acp_tui.conversation.entries import Message, ToolCallEntry
 from acp_tui.conversation.facts import SessionId
 from support.agents import SERVING
 from support.golden import AGENTS
-from support.led_sessions import Lead, lead
 from support.real_agents import LONG_TOURS, PREFIX, WITHOUT_A_MODEL, command, why_not
+from support.recordings import Lead, lead
 from support.waiting import until
 
 PATIENCE_S: Final = 60.0

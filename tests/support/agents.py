@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from textwrap import dedent
 from typing import Any, TypeVar
@@ -22,13 +22,15 @@ from acp_tui.client.sandbox.sandbox import Sandbox
 from acp_tui.client.sessions import agent as agent_module
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.consent import Grant, Policy
+from acp_tui.client.sessions.driver import FrontEndLink, SessionDriver
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.transcript.recording_plan import RecordingPlan
+from acp_tui.client.settings.settings import RecordingSettings
+from acp_tui.client.transcript.recording_plan import RecordingPlan, recording_store
 from acp_tui.conversation.content import Text
 from acp_tui.protocol.roles import ClientOffer
 from support.peers import Counterpart, connected, notification, response
-from support.waiting import TEST_LIMIT_S, Bell
+from support.waiting import LIMIT_S, TEST_LIMIT_S, Bell
 
 T = TypeVar("T")
 _SCRIPTED = Path(__file__).with_name("scripted_agent.py")
@@ -53,6 +55,11 @@ def scripted_argv(script: str) -> tuple[str, ...]:
 def scripted(script: str) -> AgentCommand:
     """The same, for a hub."""
     return AgentCommand("scripted", scripted_argv(script))
+
+
+def behind(script: str, *proxies: Sequence[str]) -> AgentCommand:
+    """The same behind proxies, the first one next to the client."""
+    return replace(scripted(script), proxies=tuple(map(tuple, proxies)))
 
 
 @asynccontextmanager
@@ -237,3 +244,21 @@ def agent_texts(session: Session) -> Sequence[str]:
         for entry in session.conversation.entries
         if getattr(entry, "role", None) == "agent" and hasattr(entry, "text")
     ]
+
+
+# Drivers of recorded agents, as front ends have them
+
+
+@asynccontextmanager
+async def driving(script: str, cwd: Path) -> AsyncIterator[SessionDriver]:
+    """A driver of an agent that is recorded. The same script is the same agent."""
+    plan = RecordingPlan(cwd, store=recording_store(RecordingSettings()))
+    with anyio.fail_after(LIMIT_S):
+        async with open_hub() as hub:
+            agent = await hub.start_agent(scripted(script), recordings=plan)
+            await agent.initialize()
+            yield SessionDriver(FrontEndLink(agent), no_login, cwd)
+
+
+async def no_login(_: object) -> bool:
+    return False

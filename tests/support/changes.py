@@ -16,7 +16,8 @@ from textual.app import App, ComposeResult
 from textual.notifications import Notify
 from textual.pilot import Pilot
 
-from acp_tui.client.changes import ChangeLimits
+from acp_tui.client.changes import ChangeLimits, FileChange
+from acp_tui.client.changes.tracker import ChangeTracker
 from acp_tui.ui.changes.follower import FolderChanges
 from acp_tui.ui.changes.list import ChangesScreen
 from acp_tui.ui.kit.themes import DARK, LIGHT, OWN_THEMES, stylesheets
@@ -160,3 +161,27 @@ async def open_changes(
             page = ChangesPage(pilot, app, root)
             await page.settled()
             yield page
+
+
+# What a tracker lists after rescanning the disk
+
+
+async def changes(tracker: ChangeTracker) -> dict[str, FileChange]:
+    """The changes, by path."""
+    await tracker.rescan()
+    return dict(tracker.changes)
+
+
+async def kinds(tracker: ChangeTracker) -> dict[str, str]:
+    """The kind of each path's change."""
+    return {path: change.kind for path, change in (await changes(tracker)).items()}
+
+
+def let_the_clock_tick(directory: Path, by_ns: int = 20_000_000) -> None:
+    """Wait until a new file is younger than the earlier ones, by more than this."""
+    newest = max(path.lstat().st_ctime_ns for path in directory.rglob("*"))
+    probe = directory.parent / "probe"
+    while True:
+        probe.write_bytes(b"x")
+        if probe.stat().st_ctime_ns > newest + by_ns:
+            return

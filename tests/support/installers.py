@@ -1,4 +1,4 @@
-"""Programs that install an agent as npm and uv do, from nowhere, and fail in the same words; archives over HTTPS."""
+"""Programs that install an agent as npm and uv do, from nowhere, and fail in the same words; archives; a registry."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import pytest
 
-from support.certificates import Authority
+from support.servers import Authority
 
 AGENT: Final = """#!/usr/bin/env python3
 import json, sys
@@ -230,3 +230,24 @@ def downloads(authority: Authority, monkeypatch: pytest.MonkeyPatch) -> Iterator
         http.shutdown()
         thread.join(10)
         http.server_close()
+
+
+# Entries of an agent registry, each with one peculiarity
+
+BASE = {"name": "Some Agent", "version": "1.2.3", "description": "Does things"}
+
+
+def entry(agent_id: str, **distribution: Any) -> dict[str, Any]:
+    """An agent with this distribution."""
+    return {"id": agent_id, **BASE, "distribution": distribution}
+
+
+def npx(agent_id: str = "some", package: str = "some-agent@1.2.3", **more: Any) -> dict[str, Any]:
+    """An agent that npx fetches."""
+    return entry(agent_id, npx={"package": package, **more})
+
+
+def binary(agent_id: str = "some", *platforms: str, **more: Any) -> dict[str, Any]:
+    """An agent to be downloaded."""
+    build = {"archive": "https://example.org/some.tar.gz", "cmd": "./dist/some", "args": ["acp"], **more}
+    return entry(agent_id, binary=dict.fromkeys(platforms or ("linux-x86_64",), build))

@@ -18,6 +18,7 @@ from acp_tui.client.agents.command import AgentCommand, behind
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.settings.location import expand, expand_path, is_strings, read_toml
 from acp_tui.client.settings.wording import shown_name, unknown_keys
+from acp_tui.conversation.wording import from_home
 from acp_tui.values import dataclass
 
 EXAMPLE: Final = """\
@@ -65,12 +66,12 @@ def read_configured_agents(file: Path, environ: Mapping[str, str]) -> Configured
     except SettingsError as error:
         return ConfiguredAgents(problems={"": error})
     if not isinstance(table, dict):
-        return ConfiguredAgents(problems={"": _wrong(f"{file}: agents", "a table")})
+        return ConfiguredAgents(problems={"": _wrong(f"{from_home(file)}: agents", "a table")})
     agents: dict[str, ConfiguredAgent] = {}
     problems: dict[str, SettingsError] = {}
     warnings: list[str] = []
     for name, entry in table.items():
-        key = f"{file}: agents.{shown_name(name)}"
+        key = f"{from_home(file)}: agents.{shown_name(name)}"
         is_table = isinstance(entry, dict)
         unknown = [*unknown_keys(entry, _URL_KEYS if "url" in entry else _KEYS, f"{key}.")] if is_table else []
         try:

@@ -401,15 +401,18 @@ class Session:
     def cancel(self) -> None:
         """Ask the agent to stop the turn, and withdraw every open question (R-CANC-1..3, 5, R-ORD-4).
 
-        Without a turn, answer the questions that wait with "cancelled".
+        Without a turn, answer the questions that wait with "cancelled". A host does that, for all who are attached.
         """
         # Another session may be open under the ID of a closed one.
         if self.is_closed or self.conversation.is_cancelling:
             return
-        if self.conversation.is_idle:
+        is_idle = self.conversation.is_idle
+        if is_idle and not self.connection.offer.is_for_host:
             self._cancel_questions()
             return
         self.connection.cancel(self.session_id)
+        if is_idle:
+            return
         self.apply(updates.CancelRequested())
         for parked in self._parked.values():
             parked.is_canceled = True

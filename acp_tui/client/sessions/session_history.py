@@ -130,7 +130,7 @@ class PastSession:
 
     @property
     def is_fork(self) -> bool:
-        return self.recorded is not None and self.recorded.is_fork
+        return self.recorded is not None and bool(self.recorded.forked_from)
 
     @property
     def key(self) -> str:
@@ -338,10 +338,10 @@ def _seconds(told: str | None) -> float | None:
         return None
 
 
-def line_with(session: RecordedSession, words: str) -> str:
+def line_with(index: SessionIndex, session: RecordedSession, words: str) -> str:
     """The first line of the session that contains one of the words, cut around it; "" if there isn't one.
 
-    Reads the recordings, the last one first. Raises RecordingUnreadable.
+    Reads the recordings, the last one first, then those of what it was forked from. Raises ClientError.
     """
     wanted = words.casefold().split()
     for path in reversed(session.recordings):
@@ -351,7 +351,8 @@ def line_with(session: RecordedSession, words: str) -> str:
             if at >= 0:
                 start = max(at - _BEFORE_WORD, 0) if at > MAX_LINE // 4 else 0
                 return ("…" if start else "") + line[start : start + MAX_LINE].strip()
-    return ""
+    source = index.earlier(session)
+    return line_with(index, source, words) if source is not None else ""
 
 
 def _said_in(path: Path, session_id: SessionId) -> Sequence[str]:

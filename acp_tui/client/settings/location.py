@@ -18,6 +18,7 @@ import platformdirs
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.settings.setting import DeclaredSetting, declared
 from acp_tui.client.settings.settings import Settings
+from acp_tui.conversation.wording import from_home
 
 
 def leaves(section: type[Any] = Settings, prefix: str = "") -> Iterator[tuple[str, DeclaredSetting]]:
@@ -61,7 +62,7 @@ def read_toml(file: Path, example: str) -> dict[str, object]:
     # ValueError: not UTF-8, not TOML, or a number with thousands of digits.
     except (OSError, ValueError, RecursionError) as error:
         raise SettingsError(
-            f"{file} can't be read: {error}", hint=f"fix it or move it away; it should look like:\n{example}"
+            f"{from_home(file)} can't be read: {error}", hint=f"fix it or move it away; it should look like:\n{example}"
         ) from error
 
 

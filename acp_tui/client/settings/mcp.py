@@ -14,6 +14,7 @@ from typing import Final, Literal, TypeAlias
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.settings.location import expand, is_strings, read_toml, referenced
 from acp_tui.client.settings.wording import shown_name, unknown_keys
+from acp_tui.conversation.wording import from_home
 from acp_tui.values import dataclass
 
 _HTTP_KINDS: Final[Mapping[str, HttpKind]] = {"http": "http", "streamable-http": "http", "sse": "sse"}
@@ -112,7 +113,7 @@ def servers_at_start(file: Path) -> ServerList:
     first = _first_read(file)
     with suppress(SettingsError):
         if read_user_servers(file) != first:
-            changed = f"{file}: mcp has changed; the change takes effect at the next start"
+            changed = f"{from_home(file)}: mcp has changed; the change takes effect at the next start"
             return replace(first, warnings=(*first.warnings, changed))
     return first
 
@@ -129,7 +130,7 @@ def read_user_servers(file: Path) -> ServerList:
     """The servers of the settings file; none if there is no file. Raises SettingsError if the file can't be used."""
     content = read_toml(file, EXAMPLE)
     try:
-        return read_servers(content.get("mcp", {}), f"{file}: mcp")
+        return read_servers(content.get("mcp", {}), f"{from_home(file)}: mcp")
     except SettingsError as error:
         raise SettingsError(str(error), hint=f"it should look like:\n{EXAMPLE}") from error
 

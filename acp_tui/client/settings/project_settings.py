@@ -20,6 +20,7 @@ from acp_tui.client.settings.setting import DeclaredSetting, declared
 from acp_tui.client.settings.settings import READ_ELSEWHERE
 from acp_tui.client.settings.trust import Trust, read_project_file, trust_state
 from acp_tui.client.settings.wording import either, quoted, shown_value
+from acp_tui.conversation.wording import from_home
 from acp_tui.values import dataclass
 
 FILE_NAME: Final = PROJECT_SETTINGS
@@ -63,8 +64,8 @@ def read_project_settings(cwd: Path, environ: Mapping[str, str] | None = None) -
             raise ValueError(f"a line of it has more than {_MAX_DOTS} dots")
         document = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise SettingsError(f"{file} isn't used: {error}") from error
-    read = interpret(document, str(file), os.environ if environ is None else environ)
+        raise SettingsError(f"{from_home(file)} isn't used: {error}") from error
+    read = interpret(document, FILE_NAME, os.environ if environ is None else environ)
     return ProjectSettings(file, hashlib.sha256(content).hexdigest(), text, read, document)
 
 
@@ -94,7 +95,7 @@ def with_trusted_project(user: SettingsRead, cwd: Path, decisions: Path) -> Sett
         return user
     trust = trust_state(project, decisions)
     if trust is not Trust.TRUSTED:
-        told = () if trust is Trust.REJECTED else (f"{project.file} isn't used: you haven't trusted it yet",)
+        told = () if trust is Trust.REJECTED else (f"{from_home(project.file)} isn't used: you haven't trusted it yet",)
         return replace(user, warnings=(*user.warnings, *told))
     laid = layered(user, project)
     problems, warnings = (*user.problems, *laid.problems), (*user.warnings, *laid.warnings)
@@ -137,9 +138,9 @@ class _ProjectPass:
 
     def forbidden(self, key: str) -> SettingProblem:
         where = "; its MCP servers belong in .mcp.json" if key == "mcp" else f"; it can {LEFT_TO_PROJECTS}"
-        return SettingProblem(key, f"{self._project.file}: {key} can't be set by a project{where}", YOURS)
+        return SettingProblem(key, f"{FILE_NAME}: {key} can't be set by a project{where}", YOURS)
 
     def _too_wide(self, one: DeclaredSetting, key: str, mine: Any, theirs: Any) -> SettingProblem:
         allowed = either([quoted(each) for each in one.allowed[one.allowed.index(mine) :]])
-        text = f"{self._project.file}: {key} is {shown_value(theirs)}; a project can only narrow it: {allowed}"
+        text = f"{FILE_NAME}: {key} is {shown_value(theirs)}; a project can only narrow it: {allowed}"
         return SettingProblem(key, text, YOURS)

@@ -17,6 +17,7 @@ from acp_tui.client.settings.location import expand_path, read_toml
 from acp_tui.client.settings.setting import DeclaredSetting, Setting, declared
 from acp_tui.client.settings.settings import READ_ELSEWHERE, Settings
 from acp_tui.client.settings.wording import allowed_values, near, quoted, shown_name, shown_value, unknown_keys
+from acp_tui.conversation.wording import from_home
 from acp_tui.values import dataclass
 
 
@@ -116,7 +117,7 @@ def read_settings(file: Path, environ: Mapping[str, str] | None = None) -> Setti
 
     `environ` provides the values of ${NAME} and ~; None for this process's environment.
     """
-    return interpret(read_toml(file, EXAMPLE), str(file), os.environ if environ is None else environ)
+    return interpret(read_toml(file, EXAMPLE), from_home(file), os.environ if environ is None else environ)
 
 
 def interpret(document: Mapping[str, object], where: str, environ: Mapping[str, str]) -> SettingsRead:

@@ -18,6 +18,7 @@ import platformdirs
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.private_files import replace_file
 from acp_tui.client.settings.mcp import Server, ServerList, Skipped, StdioServer, read_servers, readings
+from acp_tui.conversation.wording import from_home
 from acp_tui.values import dataclass
 
 MAX_BYTES: Final = 1 << 20
@@ -38,17 +39,17 @@ def read_project_file(file: Path, most: int = MAX_BYTES) -> bytes | None:
         return None
     except OSError as error:
         if error.errno == errno.ELOOP:
-            raise SettingsError(f"{file} isn't used: it is a symbolic link") from error
-        raise SettingsError(f"{file} can't be read: {error.strerror}") from error
+            raise SettingsError(f"{from_home(file)} isn't used: it is a symbolic link") from error
+        raise SettingsError(f"{from_home(file)} can't be read: {error.strerror}") from error
 
 
 def _read_opened(file: Path, fd: int, most: int) -> bytes:
     if not stat.S_ISREG(os.fstat(fd).st_mode):
-        raise SettingsError(f"{file} isn't used: it isn't a regular file")
+        raise SettingsError(f"{from_home(file)} isn't used: it isn't a regular file")
     with os.fdopen(fd, "rb", closefd=False) as opened:
         content = opened.read(most + 1)
     if len(content) > most:
-        raise SettingsError(f"{file} isn't used: it is larger than {most:,} bytes")
+        raise SettingsError(f"{from_home(file)} isn't used: it is larger than {most:,} bytes")
     return content
 
 
@@ -78,7 +79,7 @@ def read_project_servers(cwd: Path) -> ProjectServers | None:
     content = read_project_file(file)
     if content is None:
         return None
-    declared = read_servers(_server_table(file, content), f"{file}: mcpServers")
+    declared = read_servers(_server_table(file, content), f"{from_home(file)}: mcpServers")
     anchored = tuple(_anchored(server, file.parent) for server in declared.servers)
     return ProjectServers(file, _digest(content, anchored), replace(declared, servers=anchored))
 
@@ -93,9 +94,9 @@ def _server_table(file: Path, content: bytes) -> object:
     try:
         value = json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise SettingsError(f"{file} isn't JSON: {error}") from error
+        raise SettingsError(f"{from_home(file)} isn't JSON: {error}") from error
     if not isinstance(value, dict):
-        raise SettingsError(f"{file} isn't a JSON object with mcpServers")
+        raise SettingsError(f"{from_home(file)} isn't a JSON object with mcpServers")
     return value.get("mcpServers")
 
 
@@ -153,7 +154,7 @@ def trusted_servers(project: ProjectServers, trust: Trust) -> ServerList:
     if trust is Trust.TRUSTED:
         return declared
     verdict = "you rejected" if trust is Trust.REJECTED else "you haven't trusted yet"
-    held_back = (Skipped(server.name, f"{verdict} {project.file}") for server in declared.servers)
+    held_back = (Skipped(server.name, f"{verdict} {from_home(project.file)}") for server in declared.servers)
     return replace(declared, servers=(), skipped=(*declared.skipped, *held_back))
 
 
@@ -166,7 +167,7 @@ def remember(project: ProjectFile, trust: Trust, file: Path) -> None:
         replace_file(file, json.dumps(decisions, indent=1).encode())
     except OSError as error:
         raise SettingsError(
-            f"the decision on {project.file} can't be kept in {file}: {error.strerror}",
+            f"the decision on {from_home(project.file)} can't be kept in {from_home(file)}: {error.strerror}",
             hint="it lasts until acp-tui ends",
         ) from error
 

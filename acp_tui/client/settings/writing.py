@@ -10,6 +10,7 @@ from typing import Any, Final, TypeAlias
 
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.private_files import replace_file
+from acp_tui.conversation.wording import from_home
 
 TomlValue: TypeAlias = str | bool | int | float | list[str]
 
@@ -38,10 +39,10 @@ def write_setting(file: Path, path: Sequence[str], value: TomlValue | None) -> N
                 return
     except OSError as error:
         raise SettingsError(
-            f"{file} can't be changed: {error.strerror or error}",
+            f"{from_home(file)} can't be changed: {error.strerror or error}",
             hint="it is unchanged; check the permissions of the file and its folder",
         ) from error
-    raise SettingsError(f"{file} keeps being changed by another program", hint="try again")
+    raise SettingsError(f"{from_home(file)} keeps being changed by another program", hint="try again")
 
 
 def content_of(file: Path) -> bytes:
@@ -59,7 +60,7 @@ def _changed(file: Path, content: bytes, path: Sequence[str], value: TomlValue |
         wanted = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise SettingsError(
-            f"{file} can't be changed, since it can't be read: {error}", hint="fix it in an editor first"
+            f"{from_home(file)} can't be changed, since it can't be read: {error}", hint="fix it in an editor first"
         ) from error
     try:
         _put(wanted, path, value, dict)
@@ -71,7 +72,7 @@ def _changed(file: Path, content: bytes, path: Sequence[str], value: TomlValue |
         is_right = False
     if not is_right:
         raise SettingsError(
-            f"{file}: {'.'.join(path)} is written in a way that can't be changed separately",
+            f"{from_home(file)}: {'.'.join(path)} is written in a way that can't be changed separately",
             hint="edit it in an editor",
         )
     return result.encode()

@@ -33,8 +33,8 @@ class SessionPart:
 
     session_id: str
     cwd: str
-    is_new: bool
-    """It was created here. Otherwise it was opened again, and other recordings may contain its beginning."""
+    continues: str
+    """The session whose beginning earlier recordings may contain: itself, or what it was forked from; "" for none."""
     first_at: float
     last_at: float
     agent_title: str = ""
@@ -48,11 +48,15 @@ class SessionPart:
     replied: list[str] = field(default_factory=list)
     is_named: bool = False
     """The title is the user's."""
-    is_fork: bool = False
+    forked_from: str = ""
+    """The ID of the session that it is a fork of."""
     message_id: Any = None
     """The agent's ID of the last message."""
     room_asked: int = MAX_WORDS
     room_replied: int = MAX_WORDS
+
+    has_said: bool = False
+    """Whether anything was said in it, not only in what it is a fork of."""
 
     @property
     def words(self) -> str:
@@ -97,7 +101,7 @@ class Digest:
         if method in (*_NEW, "session/load", "session/resume"):
             self._pending[message.get("id")] = (method, params)
             if method not in _NEW:
-                self._open(str(params.get("sessionId")), params, at, is_new=False)
+                self._open(str(params.get("sessionId")), params, at, continues=str(params.get("sessionId")))
         elif method == "session/prompt":
             self._pending[message.get("id")] = (method, params)
             part = self.parts.get(str(params.get("sessionId")))
@@ -115,12 +119,9 @@ class Digest:
         if method in _NEW:
             session_id = result.get("sessionId")
             if isinstance(session_id, str):
-                self._open(session_id, params, at, is_new=True)
-                source = self.parts.get(str(params.get("sessionId")))
-                if source is not None:  # the fork goes on below what was said there
-                    fork = self.parts[session_id]
-                    fork.is_fork, fork.title, fork.first_words = True, source.title, source.first_words
-                    fork.prompts = source.prompts
+                self._open(session_id, params, at)
+                if method == "session/fork":
+                    self._go_on_below(str(params.get("sessionId")), self.parts[session_id])
         elif method == "session/prompt":
             part = self.parts.get(str(params.get("sessionId")))
             if part is not None:
@@ -134,12 +135,21 @@ class Digest:
         said = next((one.strip() for one in (title, name) if isinstance(one, str) and one.strip()), "")
         self._agent_title = _cut(masked_text(said), MAX_AGENT_TITLE)
 
-    def _open(self, session_id: str, params: Mapping[str, Any], at: float, *, is_new: bool) -> None:
+    def _go_on_below(self, source_id: str, fork: SessionPart) -> None:
+        """The fork has what was said before it in its source, here and in earlier recordings."""
+        fork.forked_from, source = source_id, self.parts.get(source_id)
+        fork.continues = source.continues if source is not None else source_id
+        if source is not None:
+            fork.title, fork.first_words, fork.prompts = source.title, source.first_words, source.prompts
+            fork.asked, fork.replied = [*source.asked], [*source.replied]
+            fork.room_asked, fork.room_replied = source.room_asked, source.room_replied
+
+    def _open(self, session_id: str, params: Mapping[str, Any], at: float, *, continues: str = "") -> None:
         known = self.parts.get(session_id)
         if known is None:
             cwd = params.get("cwd")
             cwd = cwd if isinstance(cwd, str) else ""
-            self.parts[session_id] = SessionPart(session_id, cwd, is_new, at, at, self._agent_title)
+            self.parts[session_id] = SessionPart(session_id, cwd, continues, at, at, self._agent_title)
 
     def _update(self, params: Mapping[str, Any], at: float) -> None:
         part = self.parts.get(str(params.get("sessionId")))
@@ -156,6 +166,7 @@ class Digest:
                 text = _text(update.get("content"))[: part.room_replied]
                 part.room_replied -= len(text)
                 part.replied.append(text)
+                part.has_said = True
             case "user_message_chunk" if not part.prompts:  # the history of a loaded session
                 text = _text(update.get("content"))
                 if not self._quirks.leaves_out(text):
@@ -175,7 +186,7 @@ class Digest:
         kept = text[: part.room_asked]
         part.room_asked -= len(kept)
         part.asked += [kept, "\n"]
-        part.last_at = at
+        part.last_at, part.has_said = at, True
         self.changed.add(part.session_id)
 
 

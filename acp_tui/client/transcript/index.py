@@ -72,7 +72,8 @@ class RecordedSession:
     """What its agent says it is."""
     agents: tuple[str, ...] = ()
     """All names of its command, the last one first."""
-    is_fork: bool = False
+    forked_from: str = ""
+    """The ID of the session that it is a fork of."""
 
     @property
     def recordings(self) -> tuple[Path, ...]:
@@ -144,12 +145,16 @@ class SessionIndex:
 
     def origins(self, session: RecordedSession) -> tuple[Path, ...]:
         """Its recordings, after those of the session that it was forked from."""
-        forked_from = _forked_from(session.recordings[0], session.session_id)
-        source = self.find(forked_from) if forked_from else None
-        first = session.recordings[0].name
-        if source is None or source.recordings[0].name >= first:
+        source = self.earlier(session)
+        if source is None:
             return session.recordings
+        first = session.recordings[0].name
         return (*(path for path in self.origins(source) if path.name < first), *session.recordings)
+
+    def earlier(self, session: RecordedSession) -> RecordedSession | None:
+        """What it was forked from, if that began in an earlier recording."""
+        source = self.find(session.forked_from) if session.forked_from else None
+        return source if source is not None and source.files[0] < session.files[0] else None
 
     def last_mode(self, session: RecordedSession) -> SelectOption | None:
         """The last mode in its recordings, of which little is read. Raises RecordingUnreadable."""
@@ -300,7 +305,7 @@ class SessionIndex:
             tuple([self._store.file_of(part.recording) for part in parts]),
             last.agent_title,
             tuple(dict.fromkeys(part.agent for part in reversed(parts))),
-            any(part.is_fork for part in parts),
+            next((part.forked_from for part in parts if part.forked_from), ""),
         )
 
 
@@ -378,24 +383,10 @@ def _open_in(recording: Recording) -> frozenset[str]:
     return frozenset(found)
 
 
-def _forked_from(path: Path, session_id: str) -> str:
-    """The ID of the session that this one was forked from in the recording that it began in; "" for none."""
-    sources = dict[str, str]()
-    with open_recording(path) as recording:
-        for event, message in recording.with_messages(skip=lambda line: _OPENS.search(line) is None):
-            if isinstance(event, Frame) and isinstance(message, dict):
-                if message.get("method") == "session/fork":
-                    sources[str(message.get("id"))] = str(mapping(message.get("params")).get("sessionId"))
-                elif mapping(message.get("result")).get("sessionId") == session_id:
-                    return sources.get(str(message.get("id")), "")
-    return ""
-
-
 _OPTIONS: Final = re.compile(
     rb'"(?:initialize|session/(?:new|fork|load|resume|set_\w+)|current_mode_update|config_option_update|result)"'
     rb'|"type":\s*"(?:reconnected|session_closed)"'
 )
-_OPENS: Final = re.compile(rb'"session/fork"|"result":\s*\{')
 _OPENS_OR_CLOSES: Final = re.compile(
     rb'"type":\s*"session_closed"|"method":\s*"session/(?:load|resume)"|"(?:result|error)":'
 )

@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 Folder: TypeAlias = Path | Callable[[Path], bool] | None
 """A folder, or what tells whether a folder counts; None for all."""
-SCHEMA: Final = 5
+SCHEMA: Final = 6
 
 # A search reads all words: 0.01 s for 5,000 sessions of 2 KB, 0.1 s if they have 35 KB. An index of trigrams finds rare
 # words faster, but filling it took as long as reading the recordings, and it is three times as large.
@@ -26,7 +26,7 @@ CREATE TABLE parts (
     id INTEGER PRIMARY KEY, recording TEXT NOT NULL, session TEXT NOT NULL, origin TEXT NOT NULL,
     agent TEXT NOT NULL, agent_title TEXT NOT NULL, command TEXT NOT NULL, cwd TEXT NOT NULL, title TEXT NOT NULL,
     first_words TEXT NOT NULL,
-    first_at REAL NOT NULL, last_at REAL NOT NULL, prompts INTEGER NOT NULL, is_fork INTEGER NOT NULL,
+    first_at REAL NOT NULL, last_at REAL NOT NULL, prompts INTEGER NOT NULL, forked_from TEXT NOT NULL,
     UNIQUE (recording, session)
 );
 CREATE TABLE words (part INTEGER PRIMARY KEY, text TEXT NOT NULL);
@@ -52,7 +52,7 @@ class Part(NamedTuple):
     first_at: float
     last_at: float
     prompts: int
-    is_fork: int
+    forked_from: str
 
 
 def require_tables(db: sqlite3.Connection) -> None:
@@ -77,25 +77,28 @@ def put(db: sqlite3.Connection, recording: str, header: Header, parts: Sequence[
     """Store sessions of a recording, replacing what is known about them."""
     for part in parts:
         _delete(db, recording, part.session_id)
-        if not (part.asked or part.replied or part.is_named):
+        if not (part.has_said or part.is_named):
             continue  # nothing was said, and it has no name of the user's, so no one will look for it
+        earlier = _earlier(db, recording, header, part.continues) if part.continues else ""
+        goes_on = part.continues == part.session_id
+        before = [] if goes_on else _before(db, earlier, recording)
         values = (
             recording,
             part.session_id,
-            _origin(db, recording, header, part),
+            (earlier if goes_on else "") or f"{recording}/{part.session_id}",
             header.agent,
             part.agent_title,
             json.dumps(header.argv),
             part.cwd,
-            part.title,
-            part.first_words,
+            part.title or next((title for title, *_ in reversed(before) if title), ""),
+            next((words for _, words, *_ in before if words), part.first_words),
             part.first_at,
             part.last_at,
-            part.prompts,
-            part.is_fork,
+            part.prompts + sum(prompts for _, _, prompts, _ in before),
+            part.forked_from,
         )
         put = db.execute(f"INSERT INTO parts VALUES (NULL, {','.join('?' * len(values))})", [*map(_storable, values)])
-        text = _storable(part.words.casefold())
+        text = "\n".join((*(text for *_, text in before), _storable(part.words.casefold())))
         db.execute("INSERT INTO words VALUES (?, ?)", (put.lastrowid, text))
 
 
@@ -104,18 +107,26 @@ def _storable(value: T) -> T | str:
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 
-def _origin(db: sqlite3.Connection, recording: str, header: Header, part: SessionPart) -> str:
-    """A name that is unique across all recordings. An ID isn't, because agents may reuse it.
+def _earlier(db: sqlite3.Connection, recording: str, header: Header, session: str) -> str:
+    """The name of a session in earlier recordings; "" if it's in none.
 
-    An agent may have been started under several names, but always with the same command.
+    The name is unique across all recordings. An ID isn't, because agents may reuse it. An agent may have been started
+    under several names, but always with the same command.
     """
-    row = None
-    if not part.is_new:
-        where = "session = ? AND (agent = ? OR command = ?) AND recording < ? ORDER BY recording DESC LIMIT 1"
-        command = json.dumps(header.argv)
-        names = (part.session_id, header.agent, "" if MASK in command else command, recording)
-        row = db.execute(f"SELECT origin FROM parts WHERE {where}", [*map(_storable, names)]).fetchone()
-    return str(row[0]) if row is not None else f"{recording}/{part.session_id}"
+    where = "session = ? AND (agent = ? OR command = ?) AND recording < ? ORDER BY recording DESC LIMIT 1"
+    command = json.dumps(header.argv)
+    names = (session, header.agent, "" if MASK in command else command, recording)
+    row = db.execute(f"SELECT origin FROM parts WHERE {where}", [*map(_storable, names)]).fetchone()
+    return str(row[0]) if row is not None else ""
+
+
+def _before(db: sqlite3.Connection, origin: str, recording: str) -> list[tuple[str, str, int, str]]:
+    """Title, first words, number of prompts, and text of each part of a session before a recording."""
+    query = (
+        "SELECT title, first_words, prompts, text FROM parts JOIN words ON parts.id = words.part"
+        " WHERE origin = ? AND recording < ? ORDER BY recording"
+    )
+    return db.execute(query, (origin, recording)).fetchall()
 
 
 def _delete(db: sqlite3.Connection, recording: str, session_id: str) -> None:

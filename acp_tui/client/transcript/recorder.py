@@ -138,11 +138,12 @@ class Recorder:
             self._note_cut(terminal_id)
         self.put(events.Exited(self._now(), how))
 
-    def close(self) -> None:
-        """Write the remaining events and end. Blocks for at most `CLOSE_S`."""
+    def close(self) -> bool:
+        """Write the remaining events and end. Blocks for at most `CLOSE_S`; returns whether all was written by then."""
         self._closing.set()
         self._wake.set()
         self._thread.join(CLOSE_S)
+        return not self._thread.is_alive()
 
     # The buffer
 

@@ -28,7 +28,7 @@ class ConnectionV2(Connection):
     loading: ClassVar[str] = "session/resume"
     loading_params: ClassVar[Mapping[str, Any]] = {"replayFrom": {"type": "start"}}
     accepts_prompts: ClassVar[bool] = True
-    withdraws_questions: ClassVar[bool] = True
+    withdraws_questions = True
 
     def __init__(self, client: ClientHandler, offer: ClientOffer) -> None:
         super().__init__(client, offer)

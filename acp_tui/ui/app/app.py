@@ -33,7 +33,7 @@ from acp_tui.ui.session.status_line import TabState
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.ui.tab.loading import BEFORE_AN_AGENT, preload_in_thread
 from acp_tui.ui.tab.screen import SessionScreen
-from acp_tui.ui.tab.stage import NOT_CONNECTED
+from acp_tui.ui.tab.stage import NO_SESSION, NOT_CONNECTED
 from acp_tui.ui.tab.tab import Opening, Tab
 from acp_tui.ui.tab.tabs import FIRST_MODE, Tabs
 from acp_tui.ui.textual_gaps.internals import write_to_terminal
@@ -59,8 +59,13 @@ if TYPE_CHECKING:
 
 
 FIRST_STYLESHEETS, OTHER_STYLESHEETS = split_stylesheets()
-NOT_HOSTED: Final = "This agent doesn't speak version 1 of ACP, which a host needs."
-NO_HOST: Final = "No host runs this session. With sessions.host set to ask or always, it can go on in one."
+NO_HOST: Final = (
+    "No host keeps this session. Set sessions.host to ask or always: from the next start on, sessions can go on in one."
+)
+HOST_LATER: Final = (
+    "No host keeps this session. sessions.host counts from the next start on; `acp-tui host` tells if a package is"
+    " missing."
+)
 MAX_LEFT_LINES: Final = 1000
 QUIT_AGAIN_S: Final = 5.0
 """Quitting twice within this time needs no confirmation."""
@@ -227,7 +232,15 @@ class AcpTuiApp(BaseApp):
             self.moves = str(front.session.session_id)
             self.leave()
         else:
-            self.notify((front.writing.why_not if front is not None else "") or NOT_HOSTED)
+            self.notify(self._why_not_left(front))
+
+    def _why_not_left(self, front: Tab | None) -> str:
+        """Why the session in front can't go on in a host that this process becomes."""
+        if front is not None and front.link.is_hosted:
+            return "A host keeps this session already."
+        if self.can_leave:
+            return f"{(front.writing.why_not if front is not None else '') or NO_SESSION.removesuffix('.')}."
+        return NO_HOST if self.settings.sessions.host == "never" else HOST_LATER
 
     def _can_leave(self, tab: Tab) -> bool:
         """Whether the tab's session can go on without the screen, in a host that this process becomes."""
@@ -246,7 +259,7 @@ class AcpTuiApp(BaseApp):
         elif front is not None and self._can_leave(front):
             self.leave()
         elif front is None or not front.link.is_hosted:
-            self.notify(NOT_HOSTED if self.can_leave else NO_HOST)
+            self.notify(self._why_not_left(front))
         elif len(self.tabs) > 1:
             await self.take_away(front)
             await front.detach()

@@ -269,26 +269,24 @@ Chosen: TypeAlias = tuple[str, str | bool]
 class OptionsDialog(Dialog[Chosen | None]):
     """Returns the option and the value to ask the agent for, or None."""
 
-    def __init__(self, options: Sequence[ConfigOption], first: ConfigOption | None = None) -> None:
-        """With the values of `first` open."""
+    def __init__(self, options: Sequence[ConfigOption]) -> None:
         super().__init__()
-        self._first = first
         self._rows = FilteredList(_option_rows(options), has_search=False, empty="This agent has no options")
 
     def compose(self) -> ComposeResult:
         keys = "{move_up} {move_down} move · {list_choose} change · {dialog_close} close"
         yield Frame(shown_line("Options of the session"), keys, self._rows)
 
-    def on_mount(self) -> None:
-        if self._first is not None:
-            self._rows.go_to(self._first)
-            self._change(self._first)
+    def on_screen_suspend(self) -> None:
+        """Hide below the values: a second border would look like a part of theirs."""
+        self.query_one(Frame).visible = False
+
+    def on_screen_resume(self) -> None:
+        self.query_one(Frame).visible = True
 
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
-        self._change(message.row.value)
-
-    def _change(self, option: ConfigOption) -> None:
         """Switch a boolean option at once; let the user choose among the values of others."""
+        option: ConfigOption = message.row.value
         if isinstance(option, BooleanOption):
             self.dismiss((option.option_id, not option.value))
             return

@@ -25,6 +25,7 @@ from acp_tui.client.settings.mcp import Pairs, Server, StdioServer
 from acp_tui.client.settings.project_settings import ProjectSettings, layered
 from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.client.settings.wording import set_value
+from acp_tui.conversation.wording import from_home
 from acp_tui.ui.kit.dialog import shown_line
 from acp_tui.ui.kit.question_screen import QuestionScreen
 
@@ -41,7 +42,7 @@ class TrustDialog(QuestionScreen):
     def __init__(self, file: Path, servers: Sequence[Server]) -> None:
         """`file` is the project's file, `servers` its entries, as written."""
         told = Content.assemble(
-            shown_line(str(file), "bold"),
+            shown_line(from_home(file), "bold"),
             " lists these MCP servers. The agent would run their commands as you, with all your permissions.\n",
         )
         lines = [told, *(line for server in servers for line in _server_lines(server))]
@@ -94,7 +95,7 @@ class TrustSettingsDialog(QuestionScreen):
 
     def __init__(self, project: ProjectSettings, user: SettingsRead) -> None:
         told = Content.assemble(
-            shown_line(str(project.file), "bold"),
+            shown_line(from_home(project.file), "bold"),
             " changes these settings here. A project can only restrict what agents may do, and"
             " choose how much of a conversation is shown.\n",
         )

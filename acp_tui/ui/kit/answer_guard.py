@@ -35,6 +35,8 @@ TOO_SOON: Final = "Too soon: pause, then {again}"
 ASKED_ELSEWHERE: Final = "Ignored: acp-tui has just asked something else. Pause until that is gone, then {again}"
 HELD: Final = "{what} in a moment; to write instead, type on"
 """What a held key will do."""
+STRAYED: Final = "{key} went into {where}; {way_in}, then {key} answers"
+"""What to say of a key that would have answered a moment later."""
 NO_SUCH_ANSWER: Final = "No answer has that number"
 COMING: Final = frozenset({"tab", "shift+tab"})
 """These bring the user to a question: what is pressed after them is meant for it."""

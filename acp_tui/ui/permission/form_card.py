@@ -27,7 +27,7 @@ from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.web_address import host_of, is_openable, split_at_host, warnings_of
 from acp_tui.ui.commands.keys import is_stray, keys_in_force, pause_before_key_s
 from acp_tui.ui.commands.table import PAGES, STEPS, bindings_of
-from acp_tui.ui.kit.answer_guard import QuestionGuard, TakesText
+from acp_tui.ui.kit.answer_guard import STRAYED, QuestionGuard, TakesText
 from acp_tui.ui.kit.desktop import copy
 from acp_tui.ui.kit.dialog import shown, shown_line
 from acp_tui.ui.kit.field_editors import SECRET_WARNING, ChoiceRows, FieldEditor, name_of
@@ -215,6 +215,13 @@ class FormCard(VerticalScroll, can_focus=True):
         self._warning = text
         self._show_keys()
 
+    def note_typed(self, text: str) -> None:
+        """If all that was typed into the prompt is a number that answers, say so, until it changes."""
+        is_answer = text.isdecimal() and len(text) == 1 and (text == "0" or self._has_number(int(text)))
+        if not self._has_keyboard:
+            strayed = STRAYED.format(key=text, where="your prompt", way_in="{leave_prompt}")
+            self.warn(keys_in_force(self).hint(strayed) if is_answer else "")
+
     # The keyboard
 
     def enter(self) -> None:
@@ -240,6 +247,7 @@ class FormCard(VerticalScroll, can_focus=True):
         had, self._has_keyboard = self._has_keyboard, self.has_focus_within
         self.guard.had_keyboard |= self._has_keyboard
         if self._has_keyboard and not had:
+            self._warning = ""
             self.guard.take_typed()
             self.guard.arm()
         self._show_keys()

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual.message import Message
 
+from acp_tui.conversation.permission_requests import answer_of
 from acp_tui.conversation.request_outline import ShownRequest
 from acp_tui.ui.commands.command import Place as KeyPlace
 from acp_tui.ui.commands.keys import keys_in_force, note_question_gone
 from acp_tui.ui.commands.table import bindings_of
+from acp_tui.ui.kit.answer_guard import STRAYED
 from acp_tui.ui.permission.request_body import Place, RequestBody, RowCounts, is_enough, share_out
 from acp_tui.ui.permission.request_drawing import MAX_NUMBER
-from acp_tui.ui.permission.request_keys import CANCEL_TO_REFUSE, AnswerableRequest, TakesDecisions
+from acp_tui.ui.permission.request_keys import ANSWER_KEYS, CANCEL_TO_REFUSE, AnswerableRequest, TakesDecisions
 from acp_tui.ui.rendering.diff import DiffLayout, roomy_layout
 
 if TYPE_CHECKING:
@@ -98,13 +100,6 @@ class Docked(Place):
 MORE: Final = "{page_down} more"
 BRIEF_CELLS: Final = 60
 """Below this width, the keys have short descriptions."""
-LONG_KEYS: Final = (
-    "{review} full screen",
-    "{reject_and_say_why} reject and say why",
-    "{raw} raw",
-    "{leave_question} back",
-)
-BRIEF_KEYS: Final = ("{review} full", "{reject_and_say_why} no + why", "{raw} raw", "{leave_question} back")
 
 
 class PermissionCard(AnswerableRequest):
@@ -120,6 +115,8 @@ class PermissionCard(AnswerableRequest):
     def __init__(self, user: TakesDecisions, *, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(Docked, user, clock)
         self._review: RequestScreen | None = None
+        self.strayed = ""
+        """All that was typed elsewhere, if that is a key that answers; "" for anything else."""
 
     # What it shows
 
@@ -143,12 +140,26 @@ class PermissionCard(AnswerableRequest):
         if not has_focus:
             return [hint(f"{self.WAY_IN} to answer"), *([] if self.can_reject else [CANCEL_TO_REFUSE])]
         is_brief = self.content_size.width < BRIEF_CELLS
-        full, reject, raw, back = map(hint, BRIEF_KEYS if is_brief else LONG_KEYS)
-        more = [hint(MORE)] if is_cut else []
-        more += map(hint, self._ways_on(is_cut=is_cut))
-        if len(self.options) > MAX_NUMBER:
-            more.append("↑↓ Enter answer")
-        return [each for each in (*more, full, reject if self.can_reject else CANCEL_TO_REFUSE, raw, back) if each]
+        reject = "{reject_and_say_why} no + why" if is_brief else "{reject_and_say_why} reject and say why"
+        keys = [
+            "{review} full screen",  # first, so that it's in view even in one row
+            *[MORE] * is_cut,
+            *self._ways_on(is_cut=is_cut),
+            *["↑↓ Enter answer"] * (len(self.options) > MAX_NUMBER),
+            reject if self.can_reject else CANCEL_TO_REFUSE,
+            "{raw} raw",
+            "{leave_question} back",
+        ]
+        return [each for each in map(hint, keys) if each]
+
+    def note_typed(self, text: str, where: str = "your prompt") -> None:
+        """If all that was typed there is a key that answers, say so, until it changes or the keyboard comes here."""
+        is_answer = not self.has_focus and text in ANSWER_KEYS and answer_of(self.options, text) is not None
+        self.strayed = text if is_answer and self._rows is not None else ""
+        strayed = STRAYED.format(key=text, where=where, way_in=self.WAY_IN) if self.strayed else ""
+        said = keys_in_force(self).hint(strayed)
+        if said != self._warning:
+            self.warn(said)
 
     # What the user does
 

@@ -14,14 +14,16 @@ from textual.binding import Binding, BindingType
 
 from acp_tui.client.line_comments import Comment, take_comments
 from acp_tui.conversation.facts import PermissionOption, RequestKey
-from acp_tui.conversation.permission_requests import LETTERS, Rejection, answer_of, kind_word
+from acp_tui.conversation.permission_requests import LETTERS, Rejection, answer_of, kind_word, starting_answer
+from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import PAGES, STEPS, bindings_of
 from acp_tui.ui.kit.answer_guard import QuestionGuard, TakesText
 from acp_tui.ui.permission.request_body import Place, RequestBody
 from acp_tui.ui.permission.request_drawing import SubjectDrawing
 from acp_tui.ui.textual_gaps.internals import bindings_of_key, take_waiting_keys
 
-NOT_CHOSEN: Final = "Choose with ↑↓, then press Enter"
+NOT_CHOSEN: Final = "Choose with {next_field}, then press Enter"
+"""The key that chooses on the full screen, too, where arrows scroll."""
 CANCEL_TO_REFUSE: Final = "to refuse, cancel the turn"
 ANSWER_KEYS: Final = frozenset("0123456789") | set(LETTERS.values())
 
@@ -75,9 +77,9 @@ class AnswerableRequest(RequestBody, can_focus=True):
 
     @property
     def chosen(self) -> int | None:
-        """The user's choice; the first option if the user came here without choosing one."""
-        if self._chosen is None and not self.guard.is_unasked and self.has_focus and self.options:
-            return 0
+        """The user's choice; where to start if the user came here without choosing one."""
+        if self._chosen is None and not self.guard.is_unasked and self.has_focus:
+            return starting_answer(self.options)
         return self._chosen
 
     def _ways_on(self, *, is_cut: bool) -> Sequence[str]:
@@ -107,8 +109,10 @@ class AnswerableRequest(RequestBody, can_focus=True):
         """Move the choice, from the last option to the first. Nothing is chosen where the keyboard came by itself."""
         if not self.options:
             return
-        start = (-1 if step > 0 else 0) if self.chosen is None else self.chosen
-        self._chosen = (start + step) % len(self.options)
+        if self.chosen is not None:
+            self._chosen = (self.chosen + step) % len(self.options)
+        else:
+            self._chosen = len(self.options) - 1 if step < 0 else starting_answer(self.options) or 0
         self.warn("")
 
     def action_confirm(self) -> None:
@@ -118,7 +122,7 @@ class AnswerableRequest(RequestBody, can_focus=True):
         elif self._rows is None:
             self.show_whole()
         else:
-            self.guard.warn(NOT_CHOSEN)
+            self.guard.warn(keys_in_force(self).hint(NOT_CHOSEN))
 
     def action_answer(self, key: str) -> None:
         index = answer_of(self.options, key)

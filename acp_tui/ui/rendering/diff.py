@@ -24,6 +24,7 @@ from acp_tui.conversation.tool_text import shown_path
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.ui.rendering import diff_blocks, diff_text
+from acp_tui.ui.rendering.diff_blocks import Columned, T
 from acp_tui.ui.rendering.diff_model import Diff, DiffHunk, DiffLine, LineRun, TextComparison
 from acp_tui.ui.rendering.highlight import load_language
 from acp_tui.ui.rendering.links import to_file
@@ -383,8 +384,8 @@ class OneColumn(diff_blocks.Columns):
         self._room = max(self.width - self.gutter_cells, 1)
         self.rooms = (self._room,)
 
-    def line_sizes(self, pieces: Iterable[diff_blocks.DiffPiece]) -> tuple[diff_blocks.LineSizes, ...]:
-        return (diff_blocks.sizes_in_one(pieces, self.sizes),)
+    def split(self, pieces: Iterable[diff_blocks.DiffPiece], old: Sequence[T], new: Sequence[T]) -> Columned[T]:
+        return (diff_blocks.in_one(pieces, old, new),)
 
     def rows_at(self, run: LineRun, index: int) -> Iterator[Row]:
         line = self.diff.line(run, index)
@@ -396,7 +397,10 @@ class OneColumn(diff_blocks.Columns):
 
     def _strip(self, shown: diff_text.ShownLine, part: TextRange, continues: bool) -> Strip:
         style, _ = diff_text.line_styles(shown.line.kind, self.palette)
-        segments = [*self._gutter(shown.line, style, continues), *shown.segments(part, self._room, self.palette)]
+        segments = [
+            *self._gutter(shown.line, style, continues),
+            *shown.segments(part, self._room, self.palette, Gutter),
+        ]
         return Strip(segments, self.gutter_cells + max(self._room, part.cells))
 
     def _gutter(self, line: DiffLine, style: Style, continues: bool) -> list[Segment]:
@@ -424,9 +428,9 @@ class TwoColumns(diff_blocks.Columns):
         self._right_cells = self.width - len(RULE) - self._left_cells
         self.rooms = (self._left_cells - self.gutter_cells, self._right_cells - self.gutter_cells)
 
-    def line_sizes(self, pieces: Iterable[diff_blocks.DiffPiece]) -> tuple[diff_blocks.LineSizes, ...]:
-        side_sizes, sizes = diff_blocks.side_sizes, self.sizes
-        return side_sizes(pieces, sizes.old, is_old=True), side_sizes(pieces, sizes.new, is_old=False)
+    def split(self, pieces: Iterable[diff_blocks.DiffPiece], old: Sequence[T], new: Sequence[T]) -> Columned[T]:
+        on_side = diff_blocks.on_side
+        return on_side(pieces, old, is_old=True), on_side(pieces, new, is_old=False)
 
     def rows_at(self, run: LineRun, index: int) -> Iterator[Row]:
         old, new = self.diff.pair(run, index)

@@ -11,7 +11,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from itertools import accumulate
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 from rich.segment import Segment
 from textual.strip import Strip
@@ -19,7 +19,7 @@ from textual.strip import Strip
 from acp_tui.ui.rendering.diff_model import Diff, DiffHunk, DiffLine, LineRun
 from acp_tui.ui.rendering.diff_text import MAX_CHARACTERS, TAB, Spelling, even_step, note_style, number_cells, show
 from acp_tui.ui.rendering.palette import Palette
-from acp_tui.ui.rendering.wrapping import MIN_WIDTH, Gutter, Lines, Row, Rows, has_one_cell_each
+from acp_tui.ui.rendering.wrapping import MIN_WIDTH, Gutter, Lines, Row, Rows, has_one_cell_each, narrow_fold_count
 
 BLOCK_LINES: Final = 48
 """About a page: rows that are viewed next are mostly in the same block."""
@@ -35,6 +35,10 @@ _NOTE: Final = 1 << 30
 """Added to the size of a line that has a note below it."""
 _ODD: Final = re.compile(r"[^\t\n -~]")
 _ODD_BUT_CR: Final = re.compile(r"[^\t\r\n -~]|\r(?!\n)")
+
+T = TypeVar("T")
+Columned: TypeAlias = tuple[list[T | None], ...]
+"""A list for each column."""
 
 SIZE: Final = "i"
 LineSizes: TypeAlias = "array[int]"
@@ -65,13 +69,15 @@ class Sizes(NamedTuple):
     def _folds_evenly(self, size: int) -> bool:
         return size < 0 and (self.folds_odd_evenly or -size % _NOTE > MAX_CHARACTERS)
 
-    def rows(self, size: int, room: int) -> int | None:
-        """The number of rows a line takes; None if only drawing can tell."""
+    def rows(self, size: int, line: str | None, room: int, *, crlf: bool) -> int | None:
+        """The number of rows a line of this size takes; None if only drawing can tell."""
         notes, length = divmod(abs(size), _NOTE)
         if length > MAX_CHARACTERS:
             return None
         if size >= 0:
-            return notes + (-(-length // room) or 1)
+            if length <= room or line is None:
+                return notes + 1
+            return notes + narrow_fold_count(show(_text(line, crlf)), room)
         if 2 * length <= room:
             return notes + 1
         return notes - (-length // even_step(room)) if self.folds_odd_evenly else None
@@ -112,8 +118,8 @@ class Columns(ABC):
         """Divide the width."""
 
     @abstractmethod
-    def line_sizes(self, pieces: Iterable[DiffPiece]) -> tuple[LineSizes, ...]:
-        """The sizes of these lines in each column, one per line or pair."""
+    def split(self, pieces: Iterable[DiffPiece], old: Sequence[T], new: Sequence[T]) -> Columned[T]:
+        """What `old` and `new` have for each of these lines, or pairs, in each column. None where there is no line."""
 
     def rows(self, pieces: Iterable[DiffPiece]) -> Iterator[Row]:
         """The rows of these lines, drawn when first viewed."""
@@ -172,10 +178,13 @@ def _plain_sizes(lines: Iterable[str], *, has_tabs: bool, end: int) -> list[int]
     return [len(line) - end + line.count("\t") * (len(TAB) - 1) for line in lines]
 
 
+def _text(line: str, crlf: bool) -> str:
+    return line[: -2 if crlf else -1] if line.endswith("\n") else line
+
+
 def _size(line: str, *, crlf: bool) -> int:
-    has_end = line.endswith("\n")
-    text = line[: -2 if crlf else -1] if has_end else line
-    note = 0 if has_end else _NOTE
+    text = _text(line, crlf)
+    note = 0 if line.endswith("\n") else _NOTE
     if len(text) > MAX_CHARACTERS:
         # No more is drawn, so no more is made visible.
         has_one_each = text.isascii() and has_one_cell_each(show(text[:MAX_CHARACTERS]))
@@ -211,35 +220,36 @@ def _cut(hunk: DiffHunk, count: Callable[[LineRun], int]) -> Iterator[DiffBlock]
         yield tuple(pieces)
 
 
-def sizes_in_one(pieces: Iterable[DiffPiece], sizes: Sizes) -> LineSizes:
-    found = array(SIZE)
+def in_one(pieces: Iterable[DiffPiece], old: Sequence[T], new: Sequence[T]) -> list[T | None]:
+    found: list[T | None] = []
     for run, start, stop in pieces:
-        found += sizes.old[run.old_from + start : run.old_from + min(stop, run.old_count)]
+        found += old[run.old_from + start : run.old_from + min(stop, run.old_count)]
         if run.is_changed and stop > run.old_count:
             begin = run.new_from - run.old_count
-            found += sizes.new[begin + max(start, run.old_count) : begin + stop]
+            found += new[begin + max(start, run.old_count) : begin + stop]
     return found
 
 
-def side_sizes(pieces: Iterable[DiffPiece], sizes: LineSizes, *, is_old: bool) -> LineSizes:
-    found = array(SIZE)
+def on_side(pieces: Iterable[DiffPiece], side: Sequence[T], *, is_old: bool) -> list[T | None]:
+    found: list[T | None] = []
     for run, start, stop in pieces:
         begin, count = (run.old_from, run.old_count) if is_old else (run.new_from, run.new_count)
-        found += sizes[begin + start : begin + min(stop, count)]
-        found += array(SIZE, [0] * (stop - max(start, min(stop, count))))
+        found += side[begin + start : begin + min(stop, count)]
+        found += [None] * (stop - max(start, min(stop, count)))
     return found
 
 
-def _row_count(columns: Sequence[LineSizes], rooms: Sequence[int], sizes: Sizes) -> int | None:
-    """The number of rows of a block in columns of `rooms` cells; None if only drawing can tell."""
-    sides = [(column, max(room, MIN_WIDTH)) for column, room in zip(columns, rooms, strict=True)]
-    kinds = [set(column) for column in columns]
-    if all(-room // 2 <= min(kind) and max(kind) <= room for kind, (_, room) in zip(kinds, sides, strict=True)):
-        return len(columns[0])
-    if len(sides) == 1 and min(kinds[0]) >= 0 and max(kinds[0]) <= MAX_CHARACTERS:
-        room = sides[0][1]
-        return sum([-(-size // room) or 1 for size in columns[0]])
-    counts = [[sizes.rows(size, room) for size in column] for column, room in sides]
+def _row_count(block: DiffBlock, columns: Columns) -> int | None:
+    """The number of rows of a block; None if only drawing can tell."""
+    rooms = [max(room, MIN_WIDTH) for room in columns.rooms]
+    sizes = [[size or 0 for size in column] for column in columns.split(block, columns.sizes.old, columns.sizes.new)]
+    if all(-room // 2 <= min(column) and max(column) <= room for column, room in zip(sizes, rooms, strict=True)):
+        return len(sizes[0])
+    lines, crlf = columns.split(block, columns.diff.old, columns.diff.new), columns.diff.crlf
+    counts = [
+        [columns.sizes.rows(size, line, room, crlf=crlf) for size, line in zip(*column, strict=True)]
+        for *column, room in zip(sizes, lines, rooms, strict=True)
+    ]
     total = 0
     for row in zip(*counts, strict=True):
         known = [count for count in row if count is not None]
@@ -254,7 +264,7 @@ class BlockRows(Lines):
         self._block = block
         self._columns = columns
         self._rows: Rows | None = None
-        count = _row_count(columns.line_sizes(block), columns.rooms, columns.sizes)
+        count = _row_count(block, columns)
         self._count = len(self.drawn()) if count is None else count
 
     def __len__(self) -> int:

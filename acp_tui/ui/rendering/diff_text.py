@@ -89,10 +89,10 @@ class ShownLine(NamedTuple):
     """Whether each row gets as many characters as fit at any width, because measuring would take too long."""
     syntax: DiffSyntax | None
 
-    def segments(self, part: TextRange, room: int, palette: Palette) -> list[Segment]:
+    def segments(self, part: TextRange, room: int, palette: Palette, padding: type[Segment] = Segment) -> list[Segment]:
         style, _ = line_styles(self.line.kind, palette)
         cells = width_cells(self.text[part.start : part.stop]) if self.folds_evenly else part.cells
-        return [*slice_spans(self._spans(part, palette), part.start, part.stop), Segment(" " * (room - cells), style)]
+        return [*slice_spans(self._spans(part, palette), part.start, part.stop), padding(" " * (room - cells), style)]
 
     def parts(self, room: int) -> list[TextRange]:
         """Where to fold the line so that each part fits."""

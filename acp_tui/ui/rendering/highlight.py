@@ -423,5 +423,5 @@ class CodePanel:
             cells += len(CONTINUATION)
         segments += slice_spans(spans, part.start, part.stop)
         if cells < self._width:
-            segments.append(Segment(" " * (self._width - cells), style))
+            segments.append(Gutter(" " * (self._width - cells), style))
         return Strip(segments, max(cells, self._width) + sum([width_cells(text) for text, _, _ in indent]))

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import groupby
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from rich.style import Style
 
 from acp_tui.conversation.visible import make_visible
-from acp_tui.ui.rendering.links import to_code, to_target
+from acp_tui.ui.rendering.links import to_code, to_page, to_target
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import Span
 
@@ -28,7 +29,12 @@ MAX_CHARACTERS: Final = 20_000
 MAX_BRACKETS: Final = 1_000
 """Text beyond these limits is shown as written, because nested brackets take quadratic time."""
 _PLAIN: Final = re.compile(r"[^\n\\`*_~\[\]!<&]*")
+_TEXT: Final = ("text", "text_special")  # the second one was escaped
 _STYLE_FIELDS: Final = {"strong": "strong", "em": "emphasis", "s": "strikethrough"}
+
+_ADDRESS: Final = re.compile(r"(?<![A-Za-z0-9])https?://[A-Za-z0-9\[][^\s<>\"`\u3000-\u303f\uff00-\uffef]*")
+_PUNCTUATION: Final = "?!.,:;*_~'"
+_OPENERS: Final = {")": "(", "]": "[", "}": "{"}
 
 Lines: TypeAlias = list[list[Span]]
 """The spans between hard line breaks; at least one list."""
@@ -41,11 +47,11 @@ def inline_lines(
     if is_open:
         source = close_open_end(md, source)
     if _PLAIN.fullmatch(source) or len(source) > MAX_CHARACTERS or source.count("[") > MAX_BRACKETS:
-        return _literal(source, base)
+        return _literal(source, palette, base)
     try:
         children = _parse_open(md, source, env) if is_open else _parse(md, source, env)
     except RecursionError:
-        return _literal(source, base)
+        return _literal(source, palette, base)
     return _Flattener(palette, base).flatten(children)
 
 
@@ -55,8 +61,33 @@ def _parse(md: MarkdownIt, source: str, env: EnvType) -> list[Token]:
     return children
 
 
-def _literal(source: str, base: Style) -> Lines:
-    return [[(line.replace("\t", " "), base)] for line in source.split("\n")]
+def _literal(source: str, palette: Palette, base: Style) -> Lines:
+    return [_with_links(line.replace("\t", " "), palette, base) for line in source.split("\n")]
+
+
+def _with_links(text: str, palette: Palette, style: Style) -> list[Span]:
+    """`text` with a link at each address in it."""
+    if "://" not in text:
+        return [(text, style)]
+    spans: list[Span] = []
+    at = 0
+    for found in _ADDRESS.finditer(text):
+        address = _without_end(found[0])
+        link = to_page(address)
+        if link.link:
+            start = found.start()
+            spans += [(text[at:start], style)] * (start > at) + [(address, style + palette.link + link)]
+            at = start + len(address)
+    return [*spans, (text[at:], style)] if at < len(text) or not spans else spans
+
+
+def _without_end(address: str) -> str:
+    """`address` without the punctuation of the sentence around it, as GitHub's Markdown finds it."""
+    while (last := address[-1]) in _PUNCTUATION or (
+        last in _OPENERS and address.count(last) > address.count(_OPENERS[last])
+    ):
+        address = address[:-1]
+    return address
 
 
 class _Flattener:
@@ -70,31 +101,45 @@ class _Flattener:
         self._lines: Lines = [[]]
 
     def flatten(self, tokens: Sequence[Token]) -> Lines:
-        for token in tokens:
-            match token.type:
-                case "softbreak":
-                    self._add(" ", self._styles[-1])
-                case "hardbreak":
-                    self._lines.append([])
-                case "code_inline":
-                    code = self._styles[-1] + self._palette.code
-                    self._add(token.content, code + to_code(self._palette.folder, token.content))
-                case "link_open":
-                    self._open_link(str(token.attrs.get("href", "")))
-                case "link_close":
-                    self._styles.pop()
-                    target, shown = self._targets.pop(), "".join(self._link_text).strip()
-                    if target and not _says_the_same(shown, target):
-                        self._add(f" ({target})" if shown else target, self._styles[-1] + self._palette.muted)
-                case "image":
-                    self._add_image(token)
-                case _ if token.nesting > 0:
-                    self._styles.append(self._styles[-1] + getattr(self._palette, _STYLE_FIELDS[token.tag]))
-                case _ if token.nesting < 0:
-                    self._styles.pop()
-                case _:
-                    self._add(token.content, self._styles[-1])
+        for is_text, run in groupby(tokens, lambda token: token.type in _TEXT):
+            if is_text:
+                self._add_text("".join([token.content for token in run]))
+                continue
+            for token in run:
+                self._add_token(token)
         return self._lines
+
+    def _add_token(self, token: Token) -> None:
+        match token.type:
+            case "softbreak":
+                self._add(" ", self._styles[-1])
+            case "hardbreak":
+                self._lines.append([])
+            case "code_inline":
+                code = self._styles[-1] + self._palette.code
+                self._add(token.content, code + to_code(self._palette.folder, token.content))
+            case "link_open":
+                self._open_link(str(token.attrs.get("href", "")))
+            case "link_close":
+                self._styles.pop()
+                target, shown = self._targets.pop(), "".join(self._link_text).strip()
+                if target and not _says_the_same(shown, target):
+                    self._add(f" ({target})" if shown else target, self._styles[-1] + self._palette.muted)
+            case "image":
+                self._add_image(token)
+            case _ if token.nesting > 0:
+                self._styles.append(self._styles[-1] + getattr(self._palette, _STYLE_FIELDS[token.tag]))
+            case _ if token.nesting < 0:
+                self._styles.pop()
+            case _:
+                self._add(token.content, self._styles[-1])
+
+    def _add_text(self, text: str) -> None:
+        if self._targets:
+            self._add(text, self._styles[-1])
+            return
+        for part, style in _with_links(make_visible(text), self._palette, self._styles[-1]):
+            self._add(part, style)
 
     def _add(self, text: str, style: Style) -> None:
         # The parser resolves character references such as &#27;, so check the text again.

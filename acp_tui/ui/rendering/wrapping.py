@@ -178,6 +178,8 @@ _ONE_CELL_EACH: Final = re.compile(
 )
 PART: Final = 4_096
 """Characters of a long text that are broken at once."""
+_LAST_SIGN: Final = re.compile(r"""(?s:.*)(?:[+&|=,;:.)\]}>([{/\\](?=[\w"'-])|(?<=\w)-(?=\w))""")
+"""Ends where code can be cut between a sign and a word."""
 _NOT_AT_LINE_START: Final = frozenset("、。，．：；？！）」』】》〉〕｝…")
 
 
@@ -235,8 +237,16 @@ def break_words(text: str, width: int) -> list[TextRange]:
 
 
 def fold(text: str, width: int) -> list[TextRange]:
-    """Find where to cut `text` so that each part fills the width and nothing is dropped; at least one part."""
+    """Find where to cut code so that nothing is dropped; at least one part.
+
+    A part that would end in a word ends after a space or a sign in its last third, if there is one.
+    """
     return _by_parts(text, max(width, MIN_WIDTH), _fold_narrow, _fold_graphemes)
+
+
+def narrow_fold_count(text: str, width: int) -> int:
+    """The number of parts that `fold` finds in text of which each character is known to take one cell."""
+    return len(list(_fold_narrow(text, width)))
 
 
 _Break: TypeAlias = Callable[[str, int], Iterator[TextRange]]
@@ -260,19 +270,42 @@ def _by_parts(text: str, width: int, narrow: _Break, other: _Break) -> list[Text
 
 
 def _fold_narrow(text: str, width: int) -> Iterator[TextRange]:
-    for at in range(0, len(text) or 1, width):
-        stop = min(at + width, len(text))
-        yield TextRange(at, stop, stop - at)
+    start, length = 0, len(text)
+    while length - start > width:
+        least, most = start + width - width // 3, start + width
+        stop = text.rfind(" ", least, most) + 1
+        if not stop or text[start:stop].isspace():
+            sign = _LAST_SIGN.match(text, least, most + 1)
+            stop = sign.end() if sign else most
+        yield TextRange(start, stop, stop - start)
+        start = stop
+    yield TextRange(start, length, length - start)
 
 
 def _fold_graphemes(text: str, width: int) -> Iterator[TextRange]:
     start = cells = 0
+    stop = stop_cells = stop_rank = 0  # the best place to end the line
+    wide_before = False
     for begin, _, size in _graphemes(text):
+        if cells > width - width // 3:
+            rank = 2 if size > 1 or wide_before else _fold_rank(text, start, begin)
+            if rank and rank >= stop_rank:
+                stop, stop_cells, stop_rank = begin, cells, rank
         if cells + size > width:
-            yield _measured(text, start, begin)
-            start, cells = begin, 0
+            if not stop_rank:
+                stop, stop_cells = begin, cells
+            yield _measured(text, start, stop)
+            start, cells, stop_rank = stop, cells - stop_cells, 0
         cells += size
+        wide_before = size > 1
     yield _measured(text, start, len(text))
+
+
+def _fold_rank(text: str, start: int, at: int) -> int:
+    """How well code that begins at `start` is cut before `at`: 2 after a space, 1 after a sign, else 0."""
+    if text[at - 1] == " ":
+        return 0 if text[start:at].isspace() else 2
+    return 1 if _LAST_SIGN.match(text, at - 1, at + 1) else 0
 
 
 def cut(text: str, width: int) -> str:
@@ -280,7 +313,15 @@ def cut(text: str, width: int) -> str:
     text = text[: width * 8]  # measuring takes time in proportion to the length, and no row shows more
     if width_cells(text) <= width:
         return text
-    return text[: fold(text, max(width - 1, 2))[0].stop] + "…"
+    width = max(width - 1, MIN_WIDTH)
+    if _ONE_CELL_EACH.fullmatch(text):
+        return f"{text[:width]}…"
+    cells = 0
+    for begin, _, size in _graphemes(text):
+        cells += size
+        if cells > width:
+            return f"{text[:begin]}…"
+    return text
 
 
 def cut_at_word(text: str, width: int) -> str:

@@ -399,6 +399,7 @@ class SessionPanel(Vertical):
         # Without a session, as in a picture, the pause before a card is how long drawing takes.
         if is_new and self.session is not None and self.prompt is not None and isinstance(self.card, PermissionCard):
             # The user may be writing or pressing keys.
+            self.card.call_after_refresh(self.note_draft)
             self.card.call_later(self.prompt.give_way_to, self.card.guard)
 
     def on_resize(self) -> None:
@@ -462,7 +463,14 @@ class SessionPanel(Vertical):
 
     # What the user decides on the card
 
+    def note_draft(self) -> None:
+        """Tell the card what the draft is: a key may have come too soon for it."""
+        if self.prompt is not None and isinstance(self.card, PermissionCard) and self.card.display:
+            self.card.note_typed(self.prompt.text if not self.prompt.asks_why else "")
+
     def answer_request(self, key: RequestKey, option_id: str) -> None:
+        if self.prompt is not None and isinstance(self.card, PermissionCard) and self.prompt.text == self.card.strayed:
+            self.prompt.replace_draft("")
         if self.session is not None:
             self.session.answer_permission(key, option_id)
             if self.comments:

@@ -142,6 +142,8 @@ class Status(NamedTuple):
     """The agent's title, once a prompt can be typed."""
     state: str = "ready"
     """A key of STATES."""
+    below: str = ""
+    """What is below the rows in view. It is before the facts, but left out after them, the mode excepted."""
     facts: tuple[str, ...] = ()
     elsewhere: str = ""
     """What waits for the user in other tabs. It is also on the right, and left out last."""
@@ -217,14 +219,14 @@ class StatusLine(EdgeLine):
 
 
 def line_of(status: Status, width: int, keymap: Keymap = DEFAULT_KEYMAP, frame: int = 0) -> Content:
-    """The whole line. Facts that don't fit are left out from the left, but the model and the worktree first, and the
-    mode last. The tokens of the last turn make room for all but these two.
+    """The whole line. Facts that don't fit are left out from the left, but the model and the worktree first, and at
+    last what is below the rows in view, then the mode. The tokens of the last turn make room for all but the first two.
 
     A mode in which the agent asks less warns, and stays as long as there is room for what it warns of.
     """
     elsewhere = [Content.styled(status.elsewhere, "$text-warning")] if status.elsewhere else []
     taken = elsewhere[0].cell_length + MIN_GAP if elsewhere else 0
-    facts = [*filter(None, status.facts), keymap.hint("{help} help")]
+    facts = [*filter(None, (status.below, *status.facts)), keymap.hint("{help} help")]
     begins = ("",) if status.state == "ready" else (MODE,)
     kept = [fact for fact in facts[:-1] if fact.startswith(begins) and not fact.startswith(WORTH_LEAST)]
     kept_cells = cell_len(" · ".join((*kept, facts[-1]))) + MIN_GAP if kept else 0
@@ -238,7 +240,7 @@ def line_of(status: Status, width: int, keymap: Keymap = DEFAULT_KEYMAP, frame: 
             return Content.assemble(left, " " * (width - left.cell_length - right.cell_length), right)
         if not facts:
             break
-        facts = _fewer(facts)
+        facts = _fewer(facts, status.below)
     return left
 
 
@@ -248,10 +250,11 @@ def _caution(fact: str) -> str:
     return next((each for each in CAUTIONS if fact == each or (is_mode and fact.endswith(f"({each})"))), "")
 
 
-def _fewer(facts: list[str]) -> list[str]:
+def _fewer(facts: list[str], below: str) -> list[str]:
     """The facts, the last of which is the key of the help, without the one that is missed least."""
     others = [at for at, fact in enumerate(facts[:-1]) if not fact.startswith(MODE)]
-    at = min(others, key=lambda at: not facts[at].startswith(WORTH_LEAST), default=None)
+    missed = {at: (facts[at] == below, not facts[at].startswith(WORTH_LEAST)) for at in others}
+    at = min(others, key=missed.__getitem__, default=None)
     if at is not None:
         return facts[:at] + facts[at + 1 :]
     caution = _caution(facts[0])

@@ -15,7 +15,7 @@ from anyio import to_thread
 
 from acp_tui.client.clipboard import ClipboardPicture, ClipboardText, NothingToPaste, read_clipboard
 from acp_tui.client.sessions.marks import rename
-from acp_tui.client.sessions.prompt_queue import PastedImage
+from acp_tui.client.sessions.prompt_queue import PastedImage, Prompt
 from acp_tui.client.sessions.schedule import NotATime, later
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Failure
@@ -104,7 +104,7 @@ class Actions:
     @property
     def has_failed(self) -> bool:
         """Whether the last turn failed."""
-        return self.said.last_failure is not None
+        return self.said.last_failure is not None or self.tab.writing.failed is not None
 
     @property
     def runs_command(self) -> bool:
@@ -297,15 +297,18 @@ class Actions:
 
     def send_again(self) -> None:
         """Send the prompt whose turn failed again, once the agent's time for that has come."""
-        failure = self.said.last_failure
+        writing, failure = self.tab.writing, self.said.last_failure
         prompt = next((one for one in taking_out.prompts_in(self.said) if failure is not None and one < failure), None)
-        if failure is None or prompt is None:
+        sent_elsewhere = Prompt(taking_out.message_text(self.said, prompt)) if prompt is not None else None
+        failed = writing.failed or sent_elsewhere
+        if writing.why_not:
+            self.tab.say(f"{writing.why_not}.")
+        elif failed is None:
             self.tab.say("The last turn didn't fail, so there is no prompt to send again.")
         else:
-            entry = self.said.entries[failure]
+            entry = self.said.entries[failure] if failure is not None else None
             said = entry.said if isinstance(entry, Failure) else None
-            due = said.retry_at if said is not None else None
-            self.tab.writing.send_again(failure, taking_out.message_text(self.said, prompt), due or 0.0)
+            writing.send_again(failed, (said.retry_at if said is not None else None) or 0.0)
 
     def send_later(self, words: str) -> None:
         """Have a prompt wait for its time, or say why not and put back what was written."""

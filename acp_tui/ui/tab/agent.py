@@ -36,7 +36,7 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.client.sessions.session_history import warning_if_open
 from acp_tui.client.settings import mcp, trust
 from acp_tui.client.settings.location import settings_file
-from acp_tui.conversation.facts import SessionId, mode_of
+from acp_tui.conversation.facts import BooleanOption, SessionId, mode_of
 from acp_tui.conversation.updates import ClientRemark
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import clock
@@ -137,7 +137,7 @@ class AgentController:
     async def choose_option(self, words: str = "") -> None:
         """Let the user change an option of the session: mode, model, or another.
 
-        `words` may name the one to begin with, and the value to set at once.
+        `words` may name the one, and the value to set at once.
         """
         session = self._tab.session
         if session is None or self._tab.writing.why_not:
@@ -148,10 +148,13 @@ class AgentController:
         option = option_named(options, name) if name else None
         if value:
             await choose(session, [(name, value)])
-            return
-        chosen = await self._tab.ask(agent_offers.OptionsDialog(options, option))
-        if chosen is not None:
-            await session.set_option(*chosen)
+        elif option is None:
+            if (chosen := await self._tab.ask(agent_offers.OptionsDialog(options))) is not None:
+                await session.set_option(*chosen)
+        elif isinstance(option, BooleanOption):
+            await session.set_option(option.option_id, not option.value)
+        elif (picked := await self._tab.ask(agent_offers.value_picker(option))) is not None:
+            await session.set_option(option.option_id, picked)
 
     async def next_mode(self) -> None:
         """Ask the agent for its next mode. The badge shows what the agent reports, a notice what that mode means.

@@ -50,8 +50,8 @@ class PromptController:
         """Earlier prompts, once they are loaded."""
         self._is_written_in = False
         self._escaped_at = -ESCAPE_AGAIN_S
-        self._failed: tuple[PromptQueue, EntryId | None, Prompt] | None = None
-        """The prompt whose turn failed last, its session's queue, and the failure."""
+        self._failed: tuple[PromptQueue, int, Prompt] | None = None
+        """The prompt whose turn failed last, its session's queue, and how many turns that had."""
         self._completion: Completion | None = None
         """Once it's loaded."""
         self._clock: Timer | None = None
@@ -294,11 +294,12 @@ class PromptController:
                 # Another prompt was sent while the files were read.
                 session.queue.add(wanted.text, wanted.images)
                 break
+            self._failed = None
             try:
                 await self._tab.app.outlasting(session.send_prompt((*blocks, *session.commands.take()), notes))
             except ClientError:
                 session.queue.hold()  # the conversation shows what failed
-                self._failed = (session.queue, session.conversation.last_failure, wanted)
+                self._failed = (session.queue, len(session.conversation.turns), wanted)
             wanted = session.queue.next()
             self._show_changed(session)
 
@@ -376,21 +377,25 @@ class PromptController:
         if prompt is not None:
             self._tab.run(self._send(session, prompt))
 
-    def send_again(self, failure: EntryId, text: str, due: float) -> None:
-        """Queue the prompt whose turn ended with this failure until it is due, in seconds since the epoch.
+    @property
+    def failed(self) -> Prompt | None:
+        """What was sent here in the last turn, if that failed: perhaps in an agent that is restarted since."""
+        session, failed = self._tab.session, self._failed
+        if session is None or failed is None or not session.conversation.is_idle:
+            return None
+        queue, turns, prompt = failed
+        return prompt if queue is session.queue and len(session.conversation.turns) <= turns else None
 
-        `text` is the prompt's text, for one that was sent from elsewhere.
-        """
+    def send_again(self, failed: Prompt, due: float) -> None:
+        """Queue a prompt whose turn failed until it is due, in seconds since the epoch."""
         session = self._tab.session
         if session is None or session.is_read_only:
             self._tab.say(WATCHING)
             return
-        queue, failed = session.queue, Prompt(text)
+        queue = session.queue
         if queue.due is not None:
             self._tab.say("Your prompt is queued already.")
             return
-        if self._failed is not None and self._failed[:2] == (queue, failure):
-            failed = self._failed[2]
         queue.add(failed.text, failed.images, is_first=True)
         queue.hold(due)
         self._send_when_due(queue)

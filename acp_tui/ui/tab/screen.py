@@ -189,7 +189,7 @@ class SessionScreen(Screen[None]):
         told, is_reading = (*panel.facts(tab.settings.appearance, changes), worktree), panel.view.has_focus_within
         if is_reading:
             told = tuple(map(tab.hint, CONVERSATION_KEYS))
-        facts = tuple(filter(None, (panel.below, *told)))
+        facts = tuple(filter(None, told))
         state = panel.state
         if state == "lost":
             state = tab.loss
@@ -202,7 +202,7 @@ class SessionScreen(Screen[None]):
         elif state == "ready" and panel.conversation.own_command is not None:
             state = "commanding"
         agent = boxed(tab.agent_title, is_boxed=bool(tab.link.sandbox))
-        return Status(agent=agent, state=state, facts=facts, work=panel.work)
+        return Status(agent=agent, state=state, below=panel.below, facts=facts, work=panel.work)
 
     def _is_answering(self, panel: SessionPanel) -> bool:
         """Whether a card has the keyboard already, or the reason for a rejection is being written."""
@@ -338,8 +338,12 @@ class SessionScreen(Screen[None]):
     # From the prompt
 
     def on_text_area_changed(self) -> None:
-        """Prepare for a prompt: the user has started writing."""
+        """Prepare for a prompt: the user has started writing. What asks something hears of it, too."""
         self.tab.writing.begin()
+        if self.tab.panel is not None:
+            self.tab.panel.note_draft()
+        if (card := self.tab.questions.card) is not None:
+            card.note_typed(self.prompt.text)
 
     def on_prompt_input_submitted(self, message: PromptInput.Submitted) -> None:
         if self.tab.panel is not None:

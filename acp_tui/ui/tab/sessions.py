@@ -227,7 +227,7 @@ class HistoryController:
     async def line_with(self, session: PastSession, words: str) -> str:
         """A line of the session's conversation that contains these words."""
         assert session.recorded is not None
-        return await self._in_thread(partial(line_with, session.recorded, words))
+        return await self._in_thread(partial(line_with, self._index, session.recorded, words))
 
     async def _in_thread(self, read: Callable[[], T]) -> T:
         try:

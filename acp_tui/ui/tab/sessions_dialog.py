@@ -397,6 +397,7 @@ class SessionsDialog(Dialog[Act | None]):
         """Search the conversations, which takes a moment. Titles are filtered at once."""
         self._found, self._lines = (), {}
         self._look_for(message.words)
+        self._card.note_typed(message.words, "the search")
 
     def _look_for(self, words: str) -> None:
         """Search for these words. One search runs at a time; words typed in the meantime are searched next."""

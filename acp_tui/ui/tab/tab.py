@@ -30,6 +30,7 @@ from acp_tui.ui.tab.questions import QuestionsController
 from acp_tui.ui.tab.screen import SessionScreen
 from acp_tui.ui.tab.stage import Failed, Live, Recorded, Stage, Starting
 from acp_tui.ui.tab.tabs import FIRST_MODE
+from acp_tui.ui.textual_gaps.internals import close_with
 
 if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
@@ -262,7 +263,12 @@ class Tab:
         What was due after a frame may come when the tab is gone.
         """
         if self.screen.is_there:
-            self.screen.run_worker(self._told(work), exclusive=bool(group), group=group or "default")
+            told = self._told(work)
+            close_with(
+                self.screen.run_worker(told, exclusive=bool(group), group=group or "default"),
+                told,
+                work,
+            )
         else:
             work.close()
 

@@ -6,7 +6,7 @@ Checked with Textual 8.2.8. Each override, patch, and function could go if Textu
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Coroutine, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache, partial, wraps
 from typing import Any
@@ -25,6 +25,7 @@ from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import AwaitMount, Widget
 from textual.widgets import TextArea
+from textual.worker import Worker
 
 from acp_tui.ui.textual_gaps.driver import FramePacer
 from acp_tui.ui.textual_gaps.painting import SafeCompositor, create_strip_caches_on_use
@@ -200,6 +201,12 @@ def write_to_terminal(app: App[Any], sequence: str) -> None:
     """Send a control sequence to the terminal, between two frames. Does nothing without a terminal."""
     if app._driver is not None:
         app._driver.write(sequence)
+
+
+def close_with(worker: Worker[Any], *work: Coroutine[Any, Any, Any]) -> None:
+    """Close what a worker was to run when it ends: one that is canceled at once never began, and Python warns of it."""
+    if worker._task is not None:
+        worker._task.add_done_callback(lambda _: [each.close() for each in work])
 
 
 def forget_callbacks(app: App[Any]) -> None:

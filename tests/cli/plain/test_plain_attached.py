@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from support.agents import scripted_argv
-from support.host_process import User, a_user
-from support.on_terminal import environment
-from support.terminal_process import LineTerminal, process_on_terminal
+from support.hosts import User, a_user
+from support.terminals import TerminalProcess, environment, process_on_terminal
 
 ASKS = scripted_argv("""
     prompt = open_session()
@@ -34,9 +33,9 @@ REMEMBERS = scripted_argv("""
 
 
 @contextmanager
-def lines_of(user: User, *argv: str) -> Iterator[LineTerminal]:
-    with process_on_terminal(argv, {**environment(user.home), "TERM": "dumb"}, user.home) as (process, fd):
-        yield LineTerminal(process, fd)
+def lines_of(user: User, *argv: str) -> Iterator[TerminalProcess]:
+    with process_on_terminal(argv, {**environment(user.home), "TERM": "dumb"}, user.home) as terminal:
+        yield terminal
 
 
 def test_two_terminals_show_a_hosted_session_and_either_answers() -> None:

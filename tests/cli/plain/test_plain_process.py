@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from support.agents import scripted_argv
-from support.asking_program import asking
-from support.terminal_process import LineTerminal, answers_to, line_terminal, process_on_terminal
+from support.terminals import answers_to, asking, line_terminal, process_on_terminal
 
 DEMO = ("demo", "--plain", "--speed", "0")
 CHOICE = "Your choice: "
@@ -217,8 +216,7 @@ def test_ctrl_c_is_heard_while_readline_begins_a_line(tmp_path: Path) -> None:
         runpy.run_module("acp_tui", run_name="__main__")
     """
     command = (sys.executable, "-c", textwrap.dedent(begins_late))
-    with process_on_terminal(DEMO, {"TERM": "dumb", "HOME": str(tmp_path)}, tmp_path, command=command) as (process, fd):
-        terminal = LineTerminal(process, fd)
+    with process_on_terminal(DEMO, {"TERM": "dumb", "HOME": str(tmp_path)}, tmp_path, command=command) as terminal:
         terminal.shows("acp-tui: to quit: Ctrl+C again, Ctrl+D, or /quit")
         assert terminal.end() == 130
 

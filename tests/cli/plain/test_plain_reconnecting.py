@@ -9,10 +9,9 @@ import anyio
 import pytest
 from anyio import from_thread, to_thread
 
-from support.cutting import CuttingProxy, cut_often
-from support.host_process import a_user
-from support.remembering_agent import RememberingAgent
-from support.terminal_process import line_terminal
+from support.hosts import a_user
+from support.reconnecting import CuttingProxy, RememberingAgent, cut_often
+from support.terminals import line_terminal
 
 RESUME = {"sessionCapabilities": {"resume": {}}}
 

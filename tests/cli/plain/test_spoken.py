@@ -16,7 +16,7 @@ from typing import Final
 
 import pytest
 
-from support.terminal_process import line_terminal
+from support.terminals import line_terminal
 
 KEPT: Final = Path(__file__).with_name("spoken.txt")
 SILENT: Final = re.compile(r"[^\w\s.,:;!?()'\"/=+*`@\[\]{}<>|#%&$~^\\-]")

@@ -19,7 +19,7 @@ from acp_tui.client.agents.catalogue import (
 )
 from acp_tui.client.agents.remembered import note_used
 from acp_tui.client.errors import AgentNotFound, SettingsError
-from support.registry_index import BASE, binary, entry, npx
+from support.installers import BASE, binary, entry, npx
 
 MakePlace = Callable[..., CatalogueSources]
 MINE = '[agents.mine]\ncommand = ["mine"]\n'

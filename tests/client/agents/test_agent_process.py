@@ -26,7 +26,7 @@ from acp_tui.conversation.entries import Failure
 from acp_tui.conversation.facts import Turn
 from acp_tui.rpc import Peer
 from support.agents import REPLY, agent_texts, our_children, running, until
-from support.escapes import WAYS, Left
+from support.processes import WAYS, Left
 from support.waiting import LIMIT_S
 from support.waiting import until as polled
 

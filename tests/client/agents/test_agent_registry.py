@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from acp_tui.client.agents.registry import Registry, read_registry
-from support.registry_index import BASE, binary, entry, npx
+from support.installers import BASE, binary, entry, npx
 
 SNAPSHOT = Path(__file__).parents[4] / "shared" / "acp" / "registry-snapshot.json"
 

@@ -22,7 +22,7 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentLost, AgentRefused, AgentUnreachable
 from acp_tui.conversation.content import Text
 from support.agents import running
-from support.listening import listening
+from support.servers import listening
 
 Answer = Callable[[str, dict[str, str], Any], bytes | None]
 """A server's answer to a method, with its headers and body; None: it hangs up."""

@@ -26,9 +26,8 @@ from acp_tui.client.agents.registry import registry_file
 from acp_tui.client.private_files import locked
 from acp_tui.client.settings.location import installed_folder
 from acp_tui.client.settings.settings import READ_ONLY, WORKSPACE, SandboxProfile
-from support.certificates import Authority, authority
-from support.installers import AGENT, Downloads, Installers, downloads, installers, member, tar, zipped
-from support.registry_index import binary
+from support.installers import AGENT, Downloads, Installers, binary, downloads, installers, member, tar, zipped
+from support.servers import Authority, authority
 from support.waiting import TEST_LIMIT_S, until
 
 __all__ = ["installers"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from support.on_terminal import on_terminal
+from support.terminals import on_terminal
 
 pytestmark = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap isn't installed")
 

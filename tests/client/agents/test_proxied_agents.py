@@ -19,9 +19,9 @@ from acp_tui.client.errors import AgentLost, AgentNotFound, AgentRefused, AgentU
 from acp_tui.client.sessions.consent import Policy
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.conversation.facts import Turn
-from support.agents import REPLY, agent_texts, our_children, running, scripted, scripted_argv, until
-from support.proxied import behind, conducted, proxy
-from support.served import agent_behind, hang_up, websocket_server
+from support.agents import REPLY, agent_texts, behind, our_children, running, scripted, scripted_argv, until
+from support.proxies import conducted, proxy
+from support.servers import agent_behind, hang_up, websocket_server
 
 ECHO = """
     prompt = open_session(); say("heard " + prompt["params"]["prompt"][0]["text"]); end(prompt)
@@ -58,8 +58,8 @@ async def test_each_hop_has_the_name_it_told_unless_it_passed_on_the_next_ones(t
     async with running(behind(script, proxy("named"), proxy("pass"))) as agent:
         await agent.initialize()
         assert agent.chain is not None
-        ends = [(label, text.rpartition("scripted")[2]) for label, text in agent.chain.facts]
-        assert ends[:2] == [("Proxy", "-proxy 7.1)"), ("Proxy", "_proxy.py pass")]
+        ends = [(label, text.split()[-2:]) for label, text in agent.chain.facts]
+        assert ends[:2] == [("Proxy", ["(scripted-proxy", "7.1)"]), ("Proxy", ["proxy", "pass"])]
         assert agent.chain.facts[2][1].endswith("(inner 2.0)")
         assert agent.title == "scripted-proxy"
 

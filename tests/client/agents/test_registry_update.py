@@ -14,7 +14,7 @@ import pytest
 
 from acp_tui.client.agents import registry
 from acp_tui.client.agents.registry import RegistryUnavailable, cached_registry, update_registry
-from support.registry_index import npx
+from support.installers import npx
 
 INDEX = json.dumps({"version": "1.0.0", "agents": [npx()]}).encode()
 

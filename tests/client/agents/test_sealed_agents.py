@@ -22,10 +22,7 @@ from acp_tui.client.agents.catalogue import command_at
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentLost, AgentUnreachable
 from support.agents import running
-from support.certificates import NAME, Authority, authority
-from support.http_served import http_server
-from support.listening import listening
-from support.served import websocket_server
+from support.servers import SERVER_NAME, Authority, authority, http_server, listening, websocket_server
 
 over_both = pytest.mark.parametrize("scheme", ["wss", "https"])
 OF_PROXIES = ("http_proxy", "https_proxy", "all_proxy", "ws_proxy", "wss_proxy", "no_proxy")
@@ -202,18 +199,18 @@ async def test_the_proxy_of_the_environment_leads_to_the_agent_and_reads_nothing
 ):
     proxy.password = password
     monkeypatch.setenv("HTTPS_PROXY", f"http://{password}{'@' if password else ''}127.0.0.1:{proxy.port}")
-    async with agent_at(scheme, ca.context(f"DNS:{NAME}")) as proxy.leads_to:
-        await greet(command_at(f"{scheme}://{NAME}/acp"))
-    assert set(proxy.asked) == {f"CONNECT {NAME}:443 HTTP/1.1"}
+    async with agent_at(scheme, ca.context(f"DNS:{SERVER_NAME}")) as proxy.leads_to:
+        await greet(command_at(f"{scheme}://{SERVER_NAME}/acp"))
+    assert set(proxy.asked) == {f"CONNECT {SERVER_NAME}:443 HTTP/1.1"}
 
 
 @pytest.mark.parametrize("scheme", ["ws", "http"])
 async def test_a_plain_address_goes_through_the_proxy_too(scheme: str, proxy: Proxy, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{proxy.port}")
-    address = read_address(f"{scheme}://{NAME}/acp", is_insecure=True)
+    address = read_address(f"{scheme}://{SERVER_NAME}/acp", is_insecure=True)
     async with agent_at(scheme, None) as proxy.leads_to:
         await greet(AgentCommand("a", (address.url,), address=address))
-    assert all(NAME in asked for asked in proxy.asked)
+    assert all(SERVER_NAME in asked for asked in proxy.asked)
     assert proxy.asked
 
 
@@ -244,7 +241,7 @@ async def test_this_machine_is_reached_without_a_proxy(
 async def test_a_proxy_that_wants_a_password_is_said_so(scheme: str, proxy: Proxy, monkeypatch: pytest.MonkeyPatch):
     proxy.password = "me:s3cret"
     monkeypatch.setenv("HTTPS_PROXY", f"http://me:guessed@127.0.0.1:{proxy.port}")
-    lost = await failure(command_at(f"{scheme}://{NAME}/acp"))
+    lost = await failure(command_at(f"{scheme}://{SERVER_NAME}/acp"))
     assert f"the proxy 127.0.0.1:{proxy.port} requires a name and a password (HTTP 407)" in str(lost)
     assert "guessed" not in f"{lost} {lost.hint} {lost.detail}"
 
@@ -252,8 +249,8 @@ async def test_a_proxy_that_wants_a_password_is_said_so(scheme: str, proxy: Prox
 @over_both
 async def test_a_proxy_that_nobody_runs_is_named(scheme: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("HTTPS_PROXY", "http://me:s3cret@127.0.0.1:9")
-    lost = await failure(command_at(f"{scheme}://{NAME}/acp"))
-    assert NAME in str(lost)
+    lost = await failure(command_at(f"{scheme}://{SERVER_NAME}/acp"))
+    assert SERVER_NAME in str(lost)
     assert "can't be reached through the proxy 127.0.0.1:9: nothing listens there" in str(lost)
     assert "NO_PROXY" in lost.hint
     assert "s3cret" not in f"{lost} {lost.hint} {lost.detail}"
@@ -263,6 +260,6 @@ async def test_a_proxy_that_nobody_runs_is_named(scheme: str, monkeypatch: pytes
 @pytest.mark.parametrize("url", ["ftp://me:s3cret@host", "http://me:s3cret@host:none", "nonsense"])
 async def test_an_address_that_is_no_proxys_is_said_so(scheme: str, url: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("HTTPS_PROXY", url)
-    lost = await failure(command_at(f"{scheme}://{NAME}/acp"))
+    lost = await failure(command_at(f"{scheme}://{SERVER_NAME}/acp"))
     assert "proxy" in str(lost)
     assert "s3cret" not in f"{lost} {lost.hint} {lost.detail}"

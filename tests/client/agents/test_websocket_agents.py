@@ -23,8 +23,7 @@ from acp_tui.client.errors import AgentLost, AgentNotRunnable, AgentUnreachable,
 from acp_tui.client.extras import command_to_add
 from acp_tui.rpc.websocket import MAX_SIZE
 from support.agents import REPLY, agent_texts, running, scripted
-from support.listening import listening
-from support.served import agent_behind, hang_up, unix_websocket_server, websocket_server
+from support.servers import agent_behind, hang_up, listening, unix_websocket_server, websocket_server
 
 TALKS = scripted(
     """

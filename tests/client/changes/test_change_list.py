@@ -11,7 +11,7 @@ import pytest
 
 from acp_tui.client.changes import ChangeLimits, FileChange
 from acp_tui.client.changes.tracker import ChangeTracker
-from support.change_lists import changes, kinds, let_the_clock_tick
+from support.changes import changes, kinds, let_the_clock_tick
 
 Track = Callable[..., AbstractAsyncContextManager[ChangeTracker]]
 Git = Callable[..., str]

@@ -9,7 +9,7 @@ import pytest
 
 from acp_tui.client.changes.tracker import ChangeTracker
 from acp_tui.client.changes.tree import Tree
-from support.change_lists import kinds
+from support.changes import kinds
 
 Track = Callable[..., AbstractAsyncContextManager[ChangeTracker]]
 

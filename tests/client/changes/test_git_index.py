@@ -12,7 +12,7 @@ from acp_tui.client.changes import ChangeLimits
 from acp_tui.client.changes.git_index import SAMPLED, GitIndex
 from acp_tui.client.changes.tracker import ChangeTracker
 from acp_tui.client.safe_git import GitFailed
-from support.change_lists import changes, kinds, let_the_clock_tick
+from support.changes import changes, kinds, let_the_clock_tick
 
 Track = Callable[..., AbstractAsyncContextManager[ChangeTracker]]
 Git = Callable[..., str]

@@ -9,7 +9,7 @@ import pytest
 
 from acp_tui.client.changes.branches import MANY
 from acp_tui.client.changes.tracker import ChangeTracker
-from support.change_lists import changes, kinds, let_the_clock_tick
+from support.changes import changes, kinds, let_the_clock_tick
 from support.waiting import LIMIT_S, Bell
 
 Track = Callable[..., AbstractAsyncContextManager[ChangeTracker]]

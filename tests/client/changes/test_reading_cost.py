@@ -11,7 +11,7 @@ import pytest
 
 from acp_tui.client.changes import ChangeLimits
 from acp_tui.client.changes.tracker import ChangeTracker
-from support.change_lists import changes, kinds
+from support.changes import changes, kinds
 
 Track = Callable[..., AbstractAsyncContextManager[ChangeTracker]]
 Git = Callable[..., str]

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from acp_tui.client.changes import CannotRevert, FileState
 from acp_tui.client.changes.pace import Pace
 from acp_tui.client.changes.tracker import ChangeTracker
-from support.change_lists import let_the_clock_tick
+from support.changes import let_the_clock_tick
 from support.waiting import LIMIT_S
 
 T = TypeVar("T")

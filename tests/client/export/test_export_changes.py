@@ -14,8 +14,8 @@ from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.tool_calls import BlockContent, ToolCallId
 from acp_tui.conversation.updates import MessageReplaced, SessionUpdate, ToolCallContentAdded
+from support.command_line import lines_of
 from support.folding import agent, call, prompt
-from support.printed_json import lines_of
 from support.recorded_sessions import Recorded, kept_recordings, transcripts
 
 FACTS = ExportFacts("Demo Agent", "/project", "s-1")

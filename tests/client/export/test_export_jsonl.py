@@ -10,8 +10,8 @@ from acp_tui.client.export import ExportFacts, to_jsonl
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.updates import UnknownUpdate
 from acp_tui.conversation.visible import hidden_characters
+from support.command_line import lines_of
 from support.folding import agent, call, fold, prompt
-from support.printed_json import lines_of
 
 FACTS = ExportFacts("Demo Agent", "/project", "s-1")
 

@@ -22,7 +22,7 @@ from acp_tui.conversation.plain_text import plain_text
 from acp_tui.conversation.tool_calls import BlockContent, TextDiff
 from acp_tui.conversation.updates import SessionUpdate
 from support.folding import agent, call, fold, prompt, thought
-from support.work import LINEAR, growth
+from support.waiting import LINEAR, growth
 
 
 @pytest.mark.parametrize("name", ["talk.md", "talk.jsonl", "TALK.MD"])

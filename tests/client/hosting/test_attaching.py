@@ -19,7 +19,7 @@ from acp_tui.conversation.facts import Provider, ProviderRoute, SelectOption, Tu
 from conversation.test_catch_up import shown
 from support.agents import REPLY, agent_texts, asked, our_children, said, until
 from support.folding import texts
-from support.hosted import Link, hosted
+from support.hosts import Link, hosted
 from support.peers import Counterpart, notification, request, settle
 
 pytestmark = pytest.mark.anyio

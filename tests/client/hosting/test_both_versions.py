@@ -17,7 +17,7 @@ from acp_tui.conversation.updates import ToolCallReported
 from acp_tui.protocol.v2.inbound import read_update
 from client.hosting.test_attaching import same
 from support.agents import REPLY, agent_texts, asked, said, until
-from support.hosted import Hosted, hosted
+from support.hosts import Hosted, hosted
 from support.peers import Counterpart, notification, request, settle
 
 pytestmark = pytest.mark.anyio

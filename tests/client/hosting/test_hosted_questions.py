@@ -19,7 +19,7 @@ from acp_tui.conversation.facts import PermissionOption, PermissionRequest, Requ
 from acp_tui.conversation.tool_calls import ToolCallId, ToolCallPatch
 from acp_tui.conversation.updates import ElicitationAsked, PermissionAsked, PermissionNoted
 from support.agents import asked, until
-from support.hosted import Link, hosted
+from support.hosts import Link, hosted
 from support.peers import notification, request, settle
 
 pytestmark = pytest.mark.anyio
@@ -321,6 +321,20 @@ async def test_a_cancelled_turn_takes_its_questions_back_everywhere(tmp_path: Pa
         await its.wire.answer(prompt, {"stopReason": "cancelled"})
         await until(one, lambda: one.conversation.is_idle)
         assert not waits(one)
+
+
+async def test_a_question_without_a_turn_is_canceled_for_every_terminal(tmp_path: Path) -> None:
+    """In the terminal that cancels, too: dismissed only there, it would wait unseen."""
+    async with hosted(tmp_path) as its:
+        one, other = await its.attach("one"), await its.attach("other")
+        await its.wire.send(asked("p", "yes"))
+        for client in (one, other):
+            await until(client, lambda client=client: waits(client))  # type: ignore[misc]
+        other.cancel()
+        assert (await its.wire.receive())["result"]["outcome"] == {"outcome": "cancelled"}
+        for client in (one, other):
+            await until(client, lambda client=client: not waits(client))  # type: ignore[misc]
+        assert not waits(its.session)
 
 
 async def test_an_update_of_a_host_asks_nothing_that_nobody_would_get_the_answer_to(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ from acp_tui.protocol.v2 import inbound as inbound_v2
 from acp_tui.ui.permission.request_drawing import SubjectDrawing, SubjectStyle, title_lines
 from acp_tui.ui.rendering.palette import PLAIN
 from support.agents import until
-from support.hosted import hosted
+from support.hosts import hosted
 from support.peers import notification, request, settle
 
 KEY = RequestKey(7)

@@ -14,7 +14,7 @@ from acp_tui.client.sessions.session import Attendance
 from acp_tui.conversation.facts import Turn
 from acp_tui.protocol.connection import STEERING
 from support.agents import REPLY, agent_texts, asked, said, until
-from support.hosted import hosted
+from support.hosts import hosted
 from support.peers import Counterpart, notification, request, settle
 
 pytestmark = pytest.mark.anyio

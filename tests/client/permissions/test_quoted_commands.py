@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_tui.client.permissions.rules import subject_of_command
-from support.refusing import refuses, rule, stops
+from support.settings import refuses, rule, stops
 
 COUNT = int(os.environ.get("ACP_TUI_HOSTILE_COMMANDS", "300"))
 

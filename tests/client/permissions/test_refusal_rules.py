@@ -18,7 +18,7 @@ from acp_tui.client.permissions.rules import (
     subject_of_write,
 )
 from acp_tui.conversation.tool_calls import Location, TextDiff
-from support.refusing import ROOT, call, refuses, rule
+from support.settings import ROOT, call, refuses, rule
 
 # Requests
 

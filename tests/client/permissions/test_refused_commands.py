@@ -14,7 +14,7 @@ from acp_tui.client.permissions.rules import (
     subject_of_command,
     subject_of_tool_call,
 )
-from support.refusing import call, refuses, rule, stops
+from support.settings import call, refuses, rule, stops
 
 
 @pytest.mark.parametrize(

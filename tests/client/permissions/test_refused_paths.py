@@ -18,7 +18,7 @@ from acp_tui.client.permissions.rules import (
     subject_of_tool_call,
     subject_of_write,
 )
-from support.refusing import ROOT, call, refuses, rule, stops
+from support.settings import ROOT, call, refuses, rule, stops
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from anyio import to_thread
 
 from acp_tui.client.processes.guard import guard
 from acp_tui.client.terminals import Terminals
-from support.escapes import WAYS, Left
+from support.processes import WAYS, Left
 from support.waiting import LIMIT_S
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere, the system knows no foster parents")

@@ -22,7 +22,7 @@ from acp_tui.client.processes import guardian, keeper
 from acp_tui.client.processes.guard import Guard, Guarded, Order, StartFailed
 from acp_tui.client.processes.keeper import Known, is_spared
 from acp_tui.client.processes.table import Process, row_of
-from support.escapes import Left
+from support.processes import Left
 from support.waiting import LIMIT_S
 
 needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has foster parents")

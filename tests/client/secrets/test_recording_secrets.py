@@ -16,7 +16,7 @@ from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.updates import Disconnected, TerminalOpened, TerminalOutput
 from acp_tui.rpc import Direction
 from support.recordings import write
-from support.work import LINEAR, growth
+from support.waiting import LINEAR, growth
 
 SECRET = "hunter2-of-the-9-worlds"
 SESSION = SessionId("s1")

@@ -29,7 +29,7 @@ from acp_tui.conversation.content import Text
 from acp_tui.workbench.redact import RedactOptions, redact
 from support.agents import scripted_argv
 from support.recordings import EVERYTHING, User
-from support.secret_samples import NAMED, SHAPED, UNTOLD, some
+from support.secrets import NAMED, SHAPED, UNTOLD, some
 from support.waiting import LIMIT_S
 
 IN_TEXTS = (

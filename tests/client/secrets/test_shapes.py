@@ -10,8 +10,8 @@ from random import Random
 import pytest
 
 from acp_tui.client.secrets.masking import Masker, masked_text
-from support.secret_samples import ALNUM, HEX, NAMED, SHAPED, some
-from support.work import LINEAR, growth
+from support.secrets import ALNUM, HEX, NAMED, SHAPED, some
+from support.waiting import LINEAR, growth
 
 ROUNDS = int(os.environ.get("ACP_TUI_SECRETS", "3"))
 AROUND = [

@@ -13,7 +13,7 @@ from acp_tui.conversation.facts import PermissionRequest
 from acp_tui.conversation.updates import ClientRemark
 from support.agents import in_memory, shake_hands, until
 from support.boxes import sandbox_of
-from support.hosted import hosted
+from support.hosts import hosted
 from support.peers import Counterpart, notification, settle
 
 OPTIONS = [

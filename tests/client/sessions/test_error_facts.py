@@ -13,7 +13,7 @@ from acp_tui.conversation.entries import Failure
 from acp_tui.conversation.facts import ErrorFacts
 from client.hosting.test_attaching import same
 from support.agents import REPLY, running, until
-from support.hosted import hosted
+from support.hosts import hosted
 
 pytestmark = pytest.mark.anyio
 

@@ -12,8 +12,7 @@ from acp_tui.client.errors import Unsupported
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.entries import Message
 from acp_tui.conversation.updates import ClientRemark
-from support.agents import REPLY
-from support.driving import driving
+from support.agents import REPLY, driving
 
 FORGETFUL = """
 RESUME, LOAD, MODES, REFUSES = {"resume": {}}, True, ["default", "plan", "acceptEdits"], False

@@ -8,8 +8,7 @@ from acp_tui.client.sessions.driver import NOT_TOLD
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.facts import RequestKey, SessionId
 from acp_tui.conversation.updates import ClientRemark
-from support.agents import REPLY
-from support.driving import driving
+from support.agents import REPLY, driving
 from support.folding import texts
 
 TELLS = """

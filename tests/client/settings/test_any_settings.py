@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.settings.reader import interpret, read_settings
 from acp_tui.client.settings.wording import documented
-from support.settings_text import ENVIRON
+from support.settings import ENVIRON
 
 SOME_TEXT = st.text(max_size=8) | st.sampled_from(["on", "read", "/a", "~/a", "${HOME}", "${NONE}", "${", "~"])
 SCALARS = (

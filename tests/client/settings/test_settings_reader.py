@@ -19,7 +19,7 @@ from acp_tui.client.settings.settings import (
     WorkspaceSettings,
 )
 from acp_tui.client.settings.wording import documented, shown_setting
-from support.settings_text import ENVIRON, read
+from support.settings import ENVIRON, read
 
 
 @pytest.fixture

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from acp_tui.client.errors import SettingsError
+from acp_tui.client.settings.reader import read_settings
 from acp_tui.client.settings.settings import (
     Appearance,
     ConversationSettings,
@@ -14,7 +16,7 @@ from acp_tui.client.settings.settings import (
     Settings,
     WorkspaceSettings,
 )
-from support.settings_text import read, said
+from support.settings import read, said
 
 APPEARANCE = ", ".join(each.name for each in fields(Appearance))
 
@@ -191,3 +193,17 @@ def test_a_key_that_means_nothing_warns_with_the_one_that_may_be_meant(line: str
 
     assert result.warnings == (f"F: {warning}",)
     assert result.problems == ()
+
+
+# Where
+
+
+def test_a_file_in_the_home_folder_is_named_from_there(home: Path) -> None:
+    file = home / "settings.toml"
+    file.write_text("appearance.theme = 5\nfoo = 1")
+    found = read_settings(file)
+    assert [str(problem).partition(" ")[0] for problem in found.problems] == ["~/settings.toml:"]
+    assert [warning.partition(" ")[0] for warning in found.warnings] == ["~/settings.toml:"]
+    file.write_text("not TOML")
+    with pytest.raises(SettingsError, match=r"^~/settings\.toml can't be read"):
+        read_settings(file)

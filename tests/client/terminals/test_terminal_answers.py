@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from acp_tui.client.terminals import terminals as answering
-from support.asking_program import asking
+from support.terminals import asking
 from support.waiting import LIMIT_S
 
 from .conftest import Session

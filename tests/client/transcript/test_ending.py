@@ -33,8 +33,8 @@ from acp_tui.conversation.updates import (
 )
 from acp_tui.rpc import Direction
 from acp_tui.ui.session.status import facts_of, state_of
+from support.recorded_sessions import HEADER, OPTIONS
 from support.recordings import write
-from support.timelines import HEADER, OPTIONS
 
 EXAMPLES = int(os.environ.get("ACP_TUI_EXAMPLES", "300"))
 IDS = ("s1", 's"2')

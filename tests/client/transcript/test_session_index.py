@@ -278,8 +278,30 @@ def test_a_fork_is_listed_as_one_with_what_it_was_forked_from(store: RecordingSt
         for number, name in ((5, "b"), (6, "silent"))
     ]
     keep(store, 1, *opened("a"), *turn("a", "one"), *chain(*forks), *turn("b", "two"), *turn("a", "three"))
-    listed = {(one.session_id, one.title, one.prompts, one.is_fork) for one in index.recent()}
-    assert listed == {("a", "one", 2, False), ("b", "one", 2, True)}
+    listed = {(one.session_id, one.title, one.prompts, one.forked_from) for one in index.recent()}
+    assert listed == {("a", "one", 2, ""), ("b", "one", 2, "a")}
+
+
+@pytest.mark.parametrize("way", ["load", "resume"])
+def test_a_fork_is_found_by_and_counts_what_was_said_before_it_in_any_recording(
+    way: str, store: RecordingStore, index: SessionIndex
+) -> None:
+    """What was said in the other one after the fork isn't the fork's, and neither is an earlier session with its ID."""
+    params = {"sessionId": "a", "cwd": "/p", "mcpServers": []}
+    fork = frame(OUT, id=5, method="session/fork", params=params), frame(IN, id=5, result={"sessionId": "b"})
+    keep(store, 1, *opened("a"), *turn("a", "whales"))
+    keep(store, 2, *opened("a"), *turn("a", "zebras", "stripes"), *turn("a", "lions", number=10))
+    again = opened("a", method=f"session/{way}")
+    keep(store, 3, *again, *turn("a", "pandas"), *fork, *turn("b", "koalas"), *turn("a", "tigers"))
+    keep(store, 4, *opened("b", method=f"session/{way}"), *turn("b", "wombats"))
+    listed = [(one.session_id, one.title, one.prompts) for one in index.recent()]
+    assert listed == [("b", "zebras", 5), ("a", "zebras", 4), ("a", "whales", 1)]
+    words = ("zebras", "stripes", "lions", "pandas", "koalas", "wombats", "tigers", "whales")
+    found = {word: [one for one in index.search(word) if one.session_id == "b"] for word in words}
+    assert {word for word, sessions in found.items() if not sessions} == {"tigers", "whales"}
+    assert {word: line_with(index, found[word][0], word) for word in words if found[word]} == {
+        word: word for word in words if found[word]
+    }
 
 
 def test_a_session_that_was_named_is_listed_though_nothing_was_said(store: RecordingStore, index: SessionIndex) -> None:
@@ -303,7 +325,7 @@ def test_each_message_of_a_reply_is_a_line_of_what_is_found(store: RecordingStor
         store, 3, *opened("a", method="session/load"), say("Fi", messageId="1"), say("rst.", messageId="1"), say("Last")
     )
     [session] = index.recent()
-    found = {word: line_with(session, word) for word in ("will", "may", "done", "again", "first")}
+    found = {word: line_with(index, session, word) for word in ("will", "may", "done", "again", "first")}
     assert found == {"will": "I will write.", "may": "May I?", "done": "Done.", "again": "Again.", "first": "First."}
 
 

@@ -20,7 +20,7 @@ from acp_tui.ui.kit.themes import DARK, LIGHT
 from acp_tui.ui.rendering.ascii import Ascii
 from acp_tui.ui.rendering.pictures import Picture, block_picture
 from support.folding import agent, call, prompt
-from support.sample_pictures import chart, encoded, png_header, quarters
+from support.scenes import chart, encoded, png_header, quarters
 from support.screens import Page, ScreenApp, new_session, open_page, settled, show
 from support.settling import until_so
 

@@ -193,8 +193,11 @@ async def test_on_and_off_changes_at_once() -> None:
 
 async def test_esc_leads_from_the_values_to_the_settings_and_out() -> None:
     async with open_dialog(OptionsDialog(OPTIONS)) as page:
-        await page.press("enter", "escape")
+        await page.press("enter")
+        assert page.text.count("╭") == 1, "the frame of the values alone"
+        await page.press("escape")
         assert page.result is NOTHING
+        assert "Options of the session" in page.text
         await page.press("escape")
         assert page.result is None
 

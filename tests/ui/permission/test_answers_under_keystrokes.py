@@ -77,8 +77,12 @@ OFFERS: tuple[tuple[tuple[PermissionOption, ...], dict[str, PermissionOption]], 
     ((ODD, NO), {"1": ODD, "2": NO, "n": NO}),
     ((ONCE, TWICE_NO, TWICE), {"1": ONCE, "2": TWICE_NO, "3": TWICE, "y": ONCE}),
     ((ONE_WAY, OTHER_WAY, NO), {"1": ONE_WAY, "2": OTHER_WAY, "3": NO, "n": NO}),
+    ((ALWAYS, NEVER), {"1": ALWAYS, "2": NEVER, "a": ALWAYS}),
+    ((ALWAYS,), {"1": ALWAYS, "a": ALWAYS}),
 )
 """The options, and what each key must mean there; other keys answer nothing."""
+STARTS = (0, 0, 1, 0, 0, 1, None)
+"""The row where Enter starts, of the options as they are sorted; None if it gives no answer."""
 MAY_ALLOW = {option.option_id for option in (ONCE, ALWAYS, ODD, TWICE, ONE_WAY, OTHER_WAY)}
 
 
@@ -268,12 +272,12 @@ class Run:
         event.time = self.clock.now_s - age_s
         is_meant = self.judge.is_meant(event.key, self.clock.now_s - age_s)
         expected = OFFERS[self.offer][1].get(key)
-        chosen = 0 if self.chosen is None and self.has_come else self.chosen
+        chosen = STARTS[self.offer] if self.chosen is None and self.has_come else self.chosen
         if key == "enter" and chosen is not None:
             expected = self.card.options[chosen]
         if key in ("up", "down", "tab"):
             step = -1 if key == "up" else 1
-            start = chosen if chosen is not None else (0 if step < 0 else -1)
+            start = chosen if chosen is not None else (0 if step < 0 else (STARTS[self.offer] or 0) - 1)
             self.chosen = (start + step) % len(OFFERS[self.offer][0])
         self.has_come |= key == "tab"
         request_key = self.card.asked.request.key

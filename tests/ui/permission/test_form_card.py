@@ -239,6 +239,17 @@ async def test_text_that_begins_with_a_number_goes_whole_into_the_draft() -> Non
         assert (page.answers, page.draft) == ([], "1 is wrong")
 
 
+async def test_a_number_that_came_too_soon_is_told_with_the_way_to_answer() -> None:
+    async with open_page() as page:
+        await page.elicit(form(ChoiceField("f", CHOICES)))
+        await page.press("2")
+        assert "2 went into your prompt; Tab, then 2 answers" in page.text
+        await page.press("tab")
+        assert "went into your prompt" not in page.text
+        await page.press_slowly("2")
+        assert await page.gets_answer() == ("accept", {"f": "b"})
+
+
 async def test_a_choice_that_is_out_of_view_comes_into_view_before_its_number_counts() -> None:
     asked = form(ChoiceField("f", CHOICES), message="word " * 400)
     async with open_form(asked, size=(60, 20)) as page:

@@ -253,6 +253,36 @@ async def test_enter_gives_the_first_answer_to_who_came_to_it() -> None:
         assert page.decisions == {"call": ALLOW.option_id}
 
 
+@pytest.mark.parametrize("full", [(), ("f",)])
+@pytest.mark.parametrize("kind", ["reject_once", "reject_always"])
+async def test_where_nothing_allows_once_enter_starts_on_what_rejects(kind: str, full: tuple[str, ...]) -> None:
+    always, never = PermissionOption("always", "Trust", "allow_always"), PermissionOption("no", "No", kind)
+    async with open_page() as page:
+        await page.ask("call", always, never, title="Run it")
+        await page.press("tab", *full)
+        assert "❯ 2" in page.text
+        page.clock.pass_guard()
+        await page.press("enter")
+        assert page.decisions == {"call": "no"}
+
+
+@pytest.mark.parametrize("full", [(), ("f",)])
+async def test_where_all_answers_allow_always_enter_starts_on_none(full: tuple[str, ...]) -> None:
+    async with open_page() as page:
+        await page.ask("call", PermissionOption("a", "Trust", "allow_always"), PermissionOption("b", "Yes", "odd"))
+        await page.press("tab", *full)
+        page.clock.pass_guard()
+        await page.press("enter")
+        assert "❯ 1" not in page.text
+        assert "Choose with Tab, then press Enter" in page.text
+        assert page.decisions == {}
+        page.clock.pass_guard()
+        await page.press("tab", "tab")
+        page.clock.pass_guard()
+        await page.press("enter")
+        assert page.decisions == {"call": "b"}
+
+
 async def test_escape_leads_back_to_the_card_where_keys_count_a_moment_later() -> None:
     async with open_page() as page:
         await page.write("a draft")

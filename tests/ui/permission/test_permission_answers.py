@@ -57,11 +57,23 @@ async def test_enter_where_the_keyboard_came_by_itself_says_how_to_choose() -> N
         await page.press("enter", "enter")
         assert page.decisions == {"first": REJECT.option_id}
         assert "❯ 1" not in page.text
-        assert "Choose with ↑↓, then press Enter" in page.text
+        assert "Choose with Tab, then press Enter" in page.text
         await page.press("up")
         page.clock.now_s += REPEAT_S
         await page.press("enter")
         assert page.decisions == {"first": REJECT.option_id, "second": REJECT.option_id}
+
+
+async def test_the_first_tab_on_a_card_that_came_by_itself_never_marks_always() -> None:
+    async with open_page() as page:
+        await page.ask("call", ALWAYS, REJECT)
+        page.card.guard.come_unasked()
+        page.clock.pass_guard()
+        await page.press("tab")
+        assert "❯ 2 n  Reject once" in page.text
+        page.clock.pass_guard()
+        await page.press("enter")
+        assert page.decisions == {"call": REJECT.option_id}
 
 
 async def test_tab_leads_to_the_first_answer_and_enter_gives_it_after_a_pause() -> None:
@@ -452,6 +464,55 @@ async def test_keys_count_only_some_time_after_the_help_above_the_card_was_close
         page.clock.pass_guard()
         await page.press("1")
         assert page.decisions == {"call": ALLOW.option_id}
+
+
+# A key that came too soon for the card
+
+
+async def test_a_letter_that_goes_into_the_prompt_is_told_with_the_way_to_answer() -> None:
+    async with open_page() as page:
+        await page.ask("call", *THREE)
+        await page.press("y")
+        assert (page.draft, page.decisions) == ("y", {})
+        assert "y went into your prompt; Tab, then y answers" in page.text
+        await page.press("e", "s")
+        assert "went into your prompt" not in page.text
+        assert "Tab to answer" in page.text
+
+
+async def test_the_letter_that_went_astray_leaves_the_prompt_with_the_answer() -> None:
+    async with open_page() as page:
+        await page.ask("call", *THREE)
+        await page.press("n", "tab")
+        assert "went into your prompt" not in page.text
+        assert (page.draft, page.decisions) == ("n", {})
+        page.clock.pass_guard()
+        await page.press("n")
+        assert (page.draft, page.decisions) == ("", {"call": REJECT.option_id})
+
+
+async def test_a_letter_typed_just_before_a_card_comes_is_told_too_and_others_are_not() -> None:
+    async with open_page() as page:
+        await page.press("y")
+        await page.ask("call", *THREE)
+        assert "y went into your prompt; Tab, then y answers" in page.text
+        await page.start_over()
+        for draft in ("4", "x", "12", "yes"):
+            await page.write(draft)
+            await page.ask("call", *THREE)
+            assert "went into your prompt" not in page.text, draft
+            await page.start_over()
+
+
+async def test_a_letter_that_was_pressed_as_the_card_took_the_keyboard_is_told() -> None:
+    async with open_page() as page:
+        await page.ask("call", *THREE)
+        page.card.guard.come_unasked()
+        await page.press("y")
+        await page.press("z")
+        await page.press("backspace")
+        assert (page.draft, page.decisions) == ("y", {})
+        assert "y went into your prompt; Tab, then y answers" in page.text
 
 
 # What answers

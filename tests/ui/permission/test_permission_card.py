@@ -12,8 +12,8 @@ from acp_tui.conversation.updates import Disconnected, PermissionAnswered, Permi
 from acp_tui.ui.kit.answer_guard import REPEAT_S
 from acp_tui.ui.permission.request_drawing import option_lines
 from acp_tui.ui.rendering.palette import PLAIN
-from support.entry_scenes import plan
 from support.folding import ALLOW, REJECT, agent, call
+from support.scenes import plan
 from support.screens import Page, open_page
 
 LONG_DIFF = TextDiff("/project/long.py", "".join(f"line {number}\n" for number in range(1, 81)))
@@ -272,8 +272,16 @@ async def test_the_keys_are_named_whole_in_every_width() -> None:
             await page.pilot.resize_terminal(*size)
             await page.settled()
             shown = page.text
-            for key in ("PgDn more", "f full", "r raw", "w ", "Esc back"):
+            for key in ("PgDn more", "f full screen", "r raw", "w ", "Esc back"):
                 assert key in shown, size
+
+
+async def test_on_a_small_screen_the_way_to_read_all_is_named_before_other_keys() -> None:
+    async with open_page(size=(60, 16)) as page:
+        await page.ask("first", title="Edit long.py", content=(LONG_DIFF,))
+        await page.ask("second", title="Edit other.py", content=(LONG_DIFF,))
+        await page.enter_card()
+        assert "f full screen · PgDn more · [ ] other requests" in page.text
 
 
 async def test_options_stay_in_place_when_the_card_gets_the_focus_and_says_something() -> None:

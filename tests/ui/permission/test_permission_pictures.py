@@ -10,8 +10,8 @@ from acp_tui.conversation.facts import PermissionOption, PermissionRequest, Requ
 from acp_tui.conversation.tool_calls import TextDiff, ToolCallId, ToolCallPatch
 from acp_tui.conversation.updates import PermissionAsked, SessionUpdate
 from acp_tui.ui.kit.themes import DARK, LIGHT
-from support.entry_scenes import EDIT, LONG_DIFF
 from support.folding import ask
+from support.scenes import EDIT, LONG_DIFF
 from support.screens import ScreenApp, new_session, settled, show
 
 ODD_ENDS: Final = TextDiff(

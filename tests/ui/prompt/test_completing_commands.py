@@ -211,13 +211,16 @@ async def test_slash_model_with_a_name_sets_it_at_once() -> None:
         await page.until(lambda: "m can't be 'larger'" in page.text and "one of small, large" in page.text)
 
 
-async def test_esc_leads_from_the_models_to_the_other_options() -> None:
+async def test_one_esc_leads_from_the_models_back_to_the_prompt() -> None:
     async with page_with() as page:
         await page.apply(OptionsReplaced((replace(MODEL, option_id="e", name="Effort", category="effort"), MODEL)))
         await page.send("/model")
         await page.until(lambda: "Large" in page.text)
+        assert "Options of the session" not in page.text
         await page.press("escape")
-        await page.until(lambda: "Options of the session" in page.text and "Effort: Small" in page.text)
+        await page.until(lambda: "Large" not in page.text)
+        assert page.prompt.has_focus
+        assert page.connection.options == []
 
 
 async def test_slash_mode_says_where_there_is_none() -> None:

@@ -14,7 +14,7 @@ from acp_tui.client.settings.settings import HistorySettings, Settings
 from acp_tui.conversation.facts import SessionId
 from acp_tui.ui.prompt import recall
 from support.folding import agent
-from support.recalling import draft_file, open_recalling_page, remembers
+from support.pages import draft_file, open_recalling_page, remembers
 from support.screens import AGENT, CWD, Page, ScreenApp, new_session, open_page, show
 
 HERE = DraftKey(str(CWD), "s")

@@ -6,7 +6,7 @@ import pytest
 
 from acp_tui.client.prompts import Query
 from acp_tui.ui.prompt.recall import HistorySearch, shown_line
-from support.recalling import ELSEWHERE, kept, open_recalling_page
+from support.pages import ELSEWHERE, kept, open_recalling_page
 from support.screens import Page
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from acp_tui.client.sessions.prompt_queue import PastedImage
 from acp_tui.client.settings.location import state_folder
-from support.recalling import ELSEWHERE, kept, kept_texts, open_recalling_page
+from support.pages import ELSEWHERE, kept, kept_texts, open_recalling_page
 from support.screens import Page
 
 

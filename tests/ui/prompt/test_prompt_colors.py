@@ -7,7 +7,7 @@ import pytest
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.prompt.colors import MAX_LINE, MAX_LINES, LineKinds, Place, spans
 from support.screens import open_page
-from support.work import LINEAR, growth
+from support.waiting import LINEAR, growth
 
 
 def shown(line: str, place: Place = "prose") -> list[tuple[str, str]]:

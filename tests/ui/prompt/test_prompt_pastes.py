@@ -8,7 +8,7 @@ import pytest
 from textual.events import Paste
 
 from acp_tui.ui.prompt.draft import MAX_OPEN_CHARACTERS, Pastes, can_be_open, cleaned, is_long
-from support.recalling import open_recalling_page
+from support.pages import open_recalling_page
 from support.screens import Page, open_page
 
 LONG = "\n".join(f"line {number}" for number in range(1234))

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from acp_tui.client.sessions.prompt_queue import PastedImage
-from support.sample_pictures import encoded, quarters
+from support.scenes import encoded, quarters
 from support.screens import Page, open_page
 
 NOW = 1_000_000.0

@@ -5,6 +5,9 @@ from rich.segment import Segment
 from textual.strip import Strip
 
 from acp_tui.ui.conversation.selecting import CopiedPiece, text_of
+from acp_tui.ui.rendering.diff import DiffRenderer
+from acp_tui.ui.rendering.highlight import CodePanel
+from acp_tui.ui.rendering.palette import PLAIN
 from acp_tui.ui.rendering.wrapping import CUT, JOINT, Gutter
 
 ALL = range(1_000)
@@ -47,3 +50,15 @@ def test_a_selection_that_begins_in_a_wrapped_line_begins_there() -> None:
 )
 def test_a_wide_character_is_copied_with_its_first_cell(cells: range, text: str) -> None:
     assert text_of([CopiedPiece(row("漢字e\u0301"), cells)]) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["def shown(first_argument, second_argument):", "見積もり(first_argument, second_argument)"]
+)
+def test_code_cut_at_a_space_is_copied_as_it_was_written(text: str) -> None:
+    panel = CodePanel("", 30, PLAIN)
+    rows = [row if isinstance(row, Strip) else row() for row in panel.append(text)]
+    diff = DiffRenderer("a.py", None, f"{text}\n").lines(36, PLAIN)[1:]
+    assert len(rows) > 1 and len(diff) > 1
+    assert text_of(CopiedPiece(strip, ALL) for strip in rows) == text
+    assert text_of(CopiedPiece(strip, ALL) for strip in diff) == f"+ {text}"

@@ -22,7 +22,7 @@ from acp_tui.ui.rendering.kitty import (
     transmission,
 )
 from acp_tui.ui.rendering.pictures import MAX_COLUMNS, MAX_ROWS
-from support.sample_pictures import RED, encoded
+from support.scenes import RED, encoded
 
 COMMAND = re.compile("\x1b_G([^;\x1b]*);?([^\x1b]*)\x1b\\\\")
 

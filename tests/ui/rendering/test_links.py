@@ -19,6 +19,8 @@ from acp_tui.ui.rendering.links import (
     to_page,
     to_target,
 )
+from acp_tui.ui.rendering.markdown import MarkdownRenderer
+from acp_tui.ui.rendering.palette import PLAIN
 
 FOLDER = "/home/me/project"
 
@@ -97,6 +99,60 @@ def test_code_that_looks_like_a_place_in_a_file_is_a_link(code: str) -> None:
 @pytest.mark.parametrize("code", ["a.py", "json.loads", "x/y", "rm -rf a/b.py", "f(a/b.py)", "https://a.example/b.c"])
 def test_other_code_is_no_link(code: str) -> None:
     assert to_code(FOLDER, code).link is None
+
+
+def links(source: str, *, chunks: int = 1) -> list[str]:
+    """The links of a message that comes in chunks, each with its text if that isn't its target."""
+    message = MarkdownRenderer()
+    for at in range(0, len(source), -(-len(source) // chunks)):
+        message.append(source[at : at + -(-len(source) // chunks)])
+        message.lines(200, PLAIN)
+    message.finish()
+    segments = [segment for strip in message.lines(200, PLAIN) for segment in strip if segment.style]
+    return [
+        link if link == segment.text else f"{segment.text} -> {link}"
+        for segment in segments
+        if (link := segment.style and segment.style.link)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("see https://a.example/x.", ["https://a.example/x"]),
+        (
+            "(see https://a.example/x_(y)), and http://localhost:3000/!",
+            ["https://a.example/x_(y)", "http://localhost:3000/"],
+        ),
+        ("**https://a.example/b_c_d?e=1&f=2#g**: done", ["https://a.example/b_c_d?e=1&f=2#g"]),
+        ("https://a.example/?b=1&amp;c=2;", ["https://a.example/?b=1&c=2"]),
+        (
+            '"https://a.example", https://b.example, 见https://c.example/日。',
+            ["https://a.example", "https://b.example", "https://c.example/日 -> https://c.example/%E6%97%A5"],
+        ),
+        ("| a |\n|---|\n| https://a.example |", ["https://a.example"]),
+        ("[https://a.example]", ["https://a.example"]),
+        ("[b](https://a.example/x)", ["b -> https://a.example/x"]),
+        ("<https://a.example> [https://b.example](https://b.example)", ["https://a.example", "https://b.example"]),
+    ],
+)
+def test_an_address_in_a_message_is_a_link_without_the_sentence_around_it(source: str, found: list[str]) -> None:
+    assert links(source) == found
+    assert links(source, chunks=9) == found
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "`https://a.example`",
+        "```\nhttps://a.example\n```",
+        "https:// and xhttps://a.example",
+        "javascript://a.example",
+        "file:///etc/passwd",
+    ],
+)
+def test_code_and_other_schemes_in_a_message_are_no_links(source: str) -> None:
+    assert links(source) == []
 
 
 def test_targets_too_long_for_terminals_are_left_out() -> None:

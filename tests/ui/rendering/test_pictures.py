@@ -15,7 +15,7 @@ from rich.style import Style
 
 from acp_tui.ui.rendering import pictures
 from acp_tui.ui.rendering.pictures import MAX_COLUMNS, MAX_ROWS, NotAPicture, block_picture, fit
-from support.sample_pictures import BLUE, GREEN, RED, WHITE, encoded, png_header, quarters
+from support.scenes import BLUE, GREEN, RED, WHITE, encoded, png_header, quarters
 
 
 def _style(color: tuple[int, int, int], ground: tuple[int, int, int] | None = None) -> Style:

@@ -12,7 +12,7 @@ from acp_tui.conversation.visible.confusables import make_visible_command
 from acp_tui.ui.rendering.diff_model import changed_words
 from acp_tui.ui.rendering.markdown import MarkdownRenderer
 from acp_tui.ui.rendering.palette import PLAIN
-from support.work import LINEAR, calls, growth
+from support.waiting import LINEAR, calls, growth
 
 SIZE = 500
 

@@ -54,6 +54,31 @@ def test_folding_loses_nothing(text: str, width: int) -> None:
     assert all(cell_len(text[start:stop]) == cells <= width for start, stop, cells in parts)
 
 
+@pytest.mark.parametrize(
+    ("text", "width", "rows"),
+    [
+        ("return total + self.count", 20, ["return total + ", "self.count"]),
+        ("call(first, second, third)", 20, ["call(first, second, ", "third)"]),
+        ("handlers.get(self.name)", 20, ["handlers.get(self.", "name)"]),
+        ("--option=one,--other=two", 18, ["--option=one,", "--other=two"]),
+        ("if first_one == second_one", 16, ["if first_one == ", "second_one"]),
+        ("a b0123456789012345678", 15, ["a b012345678901", "2345678"]),
+        ("            indented_word", 15, ["            ind", "ented_word"]),
+        ("見積もり と ab = total_sum", 16, ["見積もり と ab ", "= total_sum"]),
+    ],
+    ids=["space", "comma", "dot", "dash", "operator", "nothing near", "indentation", "wide"],
+)
+def test_code_is_cut_between_words_where_there_is_a_place_near(text: str, width: int, rows: list[str]) -> None:
+    assert [text[start:stop] for start, stop, _ in fold(text, width)] == rows
+
+
+@given(st.text(st.sampled_from('ab_1 .,([])-="/'), max_size=90), st.integers(2, 30))
+def test_code_is_cut_at_the_same_places_beside_wide_characters(text: str, width: int) -> None:
+    odd = fold(f"{text}\n漢", width)
+    plain = fold(text, width)
+    assert odd[: len(plain) - 1] == plain[:-1]
+
+
 def test_a_word_that_spans_two_styles_is_not_broken_between_them() -> None:
     strips = wrap([("see ", NO_STYLE), ("bold", BOLD), (", then", NO_STYLE)], 8)
     assert texts(strips) == ["see", "bold,", "then"]

@@ -19,7 +19,7 @@ from acp_tui.ui.replay.formats import CannotRender
 from acp_tui.ui.replay.player import Spot
 from acp_tui.ui.replay.render import View, render, suffix_of
 from acp_tui.ui.replay.timeline import Timeline
-from support.timelines import begun, prompted, said, timeline_of, two_turns
+from support.recorded_sessions import begun, prompted, said, timeline_of, two_turns
 from support.waiting import TEST_LIMIT_S
 
 SMALL = (80, 24)

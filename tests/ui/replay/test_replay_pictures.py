@@ -15,9 +15,9 @@ from acp_tui.client.transcript.events import Event
 from acp_tui.ui.replay.player import Pace, Spot
 from acp_tui.ui.replay.screen import ReplayApp
 from support.changes import LOOKS
+from support.recorded_sessions import begun, form, prompted, said, told, two_turns, unread_timeline_of
 from support.screens import rows, settled
 from support.settling import until_so
-from support.timelines import begun, form, prompted, said, told, two_turns, unread_timeline_of
 
 Compare = Callable[..., bool]
 

@@ -11,7 +11,7 @@ from acp_tui.conversation.facts import RequestKey, SessionId
 from acp_tui.ui.replay import player as player_module
 from acp_tui.ui.replay.player import Pace, Player, Projector, Spot, moment_of, read_spot
 from acp_tui.ui.replay.timeline import Timeline
-from support.timelines import begun, prompted, said, timeline_of, two_turns
+from support.recorded_sessions import begun, prompted, said, timeline_of, two_turns
 
 FIRST_PROMPT, QUESTION, SECOND_PROMPT = 3, 6, 13
 """How many events come before this."""

@@ -24,9 +24,9 @@ from acp_tui.ui.replay.panel import RecordedCard
 from acp_tui.ui.replay.player import Pace, Spot
 from acp_tui.ui.replay.screen import ReplayApp, ReplayScreen
 from acp_tui.ui.replay.timeline import Timeline
+from support.recorded_sessions import begun, form, got, prompted, said, timeline_of, told, two_turns, unread_timeline_of
 from support.screens import rows, settled
 from support.settling import until_so
-from support.timelines import begun, form, got, prompted, said, timeline_of, told, two_turns, unread_timeline_of
 from support.waiting import TEST_LIMIT_S
 
 AT_ONCE = Pace(speed=0)

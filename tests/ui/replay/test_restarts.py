@@ -15,8 +15,8 @@ from acp_tui.conversation.entries import Message, ToolCallEntry
 from acp_tui.conversation.facts import SessionId
 from acp_tui.ui.replay.player import Player
 from acp_tui.ui.replay.timeline import Timeline
+from support.recorded_sessions import HEADER, begun, got, prompted, said, sent, told
 from support.recordings import write
-from support.timelines import HEADER, begun, got, prompted, said, sent, told
 
 S = SessionId("s-of-two-recordings")
 CALL = {"sessionUpdate": "tool_call", "toolCallId": "c", "title": "Look", "status": "completed"}

@@ -295,6 +295,13 @@ async def test_what_does_not_fit_into_the_status_line_is_left_out_but_the_mode_l
     assert line_of(Status(agent="A", facts=("mode: Ask", "model: B", "1/2k")), 18).plain.endswith("  F1 help")
 
 
+def test_what_is_below_is_said_while_there_is_room_next_to_the_mode() -> None:
+    status = Status(agent="A", below="2 new below: Ctrl+End", facts=("1/2k", "mode: Ask", "model: B"))
+    assert line_of(status, 70).plain.endswith(" 2 new below: Ctrl+End · 1/2k · mode: Ask · model: B · F1 help")
+    assert line_of(status, 50).plain.endswith(" 2 new below: Ctrl+End · mode: Ask · F1 help")
+    assert line_of(status, 40).plain.endswith("   mode: Ask · F1 help")
+
+
 def test_what_a_turn_took_makes_room_for_what_changed_the_context_and_the_mode() -> None:
     conversation = Conversation()
     work = Work(conversation, lambda: 0.0)
@@ -308,7 +315,7 @@ def test_what_a_turn_took_makes_room_for_what_changed_the_context_and_the_mode()
         assert line_of(status, width).plain.endswith("mode: Bypass permissions · F1 help")
         assert "done" in line_of(status, width).plain
     facts = ("1 file +1", "12k/200k $0.05", "mode: Default", "model: Opus", "worktree fix")
-    status = status._replace(facts=facts)
+    status = Status(agent="Claude Agent", state="ready", work=work, facts=facts)
     for width, words in {
         76: "done in <1 s ~ 12k/200k $0.05 · mode: Default · F1 help",
         92: "done in <1 s ~ 1 file +1 · 12k/200k $0.05 · mode: Default · F1 help",

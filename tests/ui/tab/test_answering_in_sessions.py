@@ -57,6 +57,15 @@ async def test_in_the_list_no_key_answers(open_desk: OpenDesk) -> None:
         assert desk.answers() == []
 
 
+async def test_a_letter_that_goes_into_the_search_is_told_with_the_way_to_answer(open_desk: OpenDesk) -> None:
+    async with asking(open_desk, ONE) as desk:
+        await desk.press("y")
+        await desk.shows("y went into the search; Tab, then y answers")
+        await desk.press("backspace")
+        await desk.shows("Tab to answer")
+        assert desk.answers() == []
+
+
 async def test_an_answer_counts_only_after_a_pause(open_desk: OpenDesk) -> None:
     async with asking(open_desk, ONE) as desk:
         await desk.press("tab", "y")

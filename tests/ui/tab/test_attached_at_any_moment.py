@@ -33,9 +33,9 @@ from acp_tui.conversation.entries import Message, ToolCallEntry
 from acp_tui.conversation.facts import SessionId
 from acp_tui.ui.app.app import AcpTuiApp
 from acp_tui.ui.permission.permission_card import PermissionCard
-from support import hosted as hosted_module
+from support import hosts
 from support.agents import MemoryProcess
-from support.hosted import Hosted, hosted
+from support.hosts import Hosted, hosted
 from support.peers import Counterpart, notification, request
 from support.waiting import TEST_LIMIT_S, until
 
@@ -223,7 +223,7 @@ async def test_both_terminals_show_what_the_host_knows_and_each_answer_counts_on
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chance = random.Random(SEED)
-    monkeypatch.setattr(hosted_module, "TEST_LIMIT_S", TEST_LIMIT_S * max(1, ATTACHES // 6))
+    monkeypatch.setattr(hosts, "TEST_LIMIT_S", TEST_LIMIT_S * max(1, ATTACHES // 6))
     async with hosted(tmp_path) as host:
         agent = Busy(host.wire, chance)
         terminals = Terminals(host, tmp_path, chance)

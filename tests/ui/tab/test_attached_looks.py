@@ -17,7 +17,7 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.wording import session_facts
 from support.agents import until
-from support.hosted import Hosted, hosted
+from support.hosts import Hosted, hosted
 from support.recorded_sessions import Recorded, kept_recordings, scenarios, transcripts
 from support.screens import Page, RecordedConnection, ScreenApp, show
 

@@ -13,8 +13,8 @@ import pytest
 from acp_tui.client.agents import remote_errors, streamable_http
 from acp_tui.client.agents.catalogue import command_at
 from acp_tui.client.agents.command import AgentCommand
-from support.listening import Talk, listening
 from support.screens import Page, open_agent_page
+from support.servers import Talk, listening
 
 over_both = pytest.mark.parametrize("scheme", ["ws", "http"])
 

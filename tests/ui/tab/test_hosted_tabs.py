@@ -15,7 +15,7 @@ from acp_tui.ui.app.app import AcpTuiApp
 from support.agents import REPLY, scripted, scripted_argv
 from support.desks import SESSION, Desk
 from support.frame_log import FrameLog
-from support.host_process import User, a_user, attached_to, process_of
+from support.hosts import User, a_user, attached_to, process_of
 from support.screens import open_agent_page
 from support.waiting import until
 
@@ -226,10 +226,11 @@ async def test_who_only_watches_is_told_so_keeps_the_draft_and_leaves_without_a_
     assert await turns(place) == ["idle"]
 
 
-async def test_a_session_of_ours_has_no_host_to_detach_from(user: User, frame_log: FrameLog) -> None:
+@pytest.mark.parametrize("way", ["alt+q", "/host"])
+async def test_a_session_of_ours_has_no_host_to_leave_it_to(user: User, frame_log: FrameLog, way: str) -> None:
     async with open_agent_page(scripted(SESSION + "serve_until_closed()"), user.home) as page:
         desk = Desk(page.pilot, page.session, page.connection, page.clock)
         desk.log = frame_log
         await desk.has_session()
-        await desk.press("alt+q")
-        await desk.shows("No host runs this session")
+        await (desk.press("alt+q") if way == "alt+q" else desk.send(way))
+        await desk.shows("No host keeps this session. Set sessions.host to ask or always")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from support.proxied import behind, proxy
+from support.agents import behind
+from support.proxies import proxy
 from support.screens import open_agent_page
 
 SCRIPT = """

@@ -16,10 +16,9 @@ from acp_tui.client.sessions import driver
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.facts import SessionId
 from acp_tui.ui.tab.agent import SessionsController
-from support.cutting import cut_often
-from support.remembering_agent import RememberingAgent
+from support.reconnecting import RememberingAgent, cut_often
 from support.screens import Page, open_agent_page
-from support.served import websocket_server
+from support.servers import websocket_server
 
 
 async def _shows(page: Page, *texts: str) -> None:

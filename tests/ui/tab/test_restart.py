@@ -68,6 +68,31 @@ async def test_one_that_it_can_load_is_shown_as_it_replays_it(open_desk: OpenDes
         assert "out of memory" not in desk.text
 
 
+HEARS = """
+say(expect("session/prompt")["params"]["prompt"][0]["text"] + ", again")
+serve_until_closed()
+"""
+GIVES_BACK = {
+    RESUMES: 'answer(expect("session/resume"))',
+    LOADS: 'answer(expect("session/load"))',
+    FORGETS: 'answer(expect("session/new"), sessionId="s1")',
+}
+
+
+@pytest.mark.parametrize("capabilities", GIVES_BACK, ids=["resumed", "loaded", "forgotten"])
+async def test_the_prompt_in_whose_turn_it_died_is_sent_again_after_the_restart(
+    open_desk: OpenDesk, first_run: str, capabilities: str
+) -> None:
+    async with open_desk(capabilities, first_run, GIVES_BACK[capabilities], HEARS) as desk:
+        await crashed(desk)
+        await desk.press("alt+g")
+        await desk.shows("The agent is gone; Alt+R restarts it.")
+        await desk.press("alt+r")
+        await desk.shows("● scripted")
+        await desk.press("alt+g")
+        await desk.shows("Go on, again")
+
+
 async def test_an_agent_that_forgets_begins_below_what_was_said_and_that_is_told(
     open_desk: OpenDesk, first_run: str
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from inspect import CORO_CLOSED, getcoroutinestate
 from pathlib import Path
 from weakref import ref
 
@@ -182,6 +183,18 @@ async def test_a_form_withdrawn_behind_another_tab_is_gone_on_return(
         await desk.press("alt+1")
         await desk.shows("canceled without an answer")
         await desk.hides("scripted asks")
+
+
+async def test_work_that_is_canceled_before_it_begins_is_closed(open_desk: OpenDesk) -> None:
+    async def work() -> None:
+        pass
+
+    async with open_desk(SESSION, IDLE) as desk:
+        await desk.has_session()
+        all_work = [work(), work()]
+        for each in all_work:
+            desk.tabs[0].run(each, group="the same")
+        await desk.until(lambda: all(getcoroutinestate(each) == CORO_CLOSED for each in all_work))
 
 
 async def test_the_files_of_a_folder_are_followed_until_the_last_of_its_tabs_is_closed(

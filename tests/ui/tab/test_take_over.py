@@ -28,9 +28,9 @@ from acp_tui.ui.permission.form_card import FormCard
 from acp_tui.ui.session.panel import BESIDE_TERMINALS
 from acp_tui.ui.tab.screen import SessionScreen
 from support.folding import ask
+from support.pages import RAW, TakenOver, opened, running
 from support.screens import Clock, Page, RecordedConnection, ScreenApp, new_session, show
 from support.settling import settle
-from support.taken_over import RAW, TakenOver, opened, running
 
 pytest.importorskip("pyghostty")
 

@@ -17,7 +17,7 @@ from acp_tui.conversation.updates import (
 from acp_tui.ui.tab.screen import SessionScreen
 from support.desks import SESSION, OpenDesk
 from support.folding import call
-from support.taken_over import RAW, opened, running, showing
+from support.pages import RAW, opened, running, showing
 
 pytest.importorskip("pyghostty")
 

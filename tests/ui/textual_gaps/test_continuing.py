@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-from support.terminal_process import TerminalProcess, process_on_terminal
+from support.terminals import process_on_terminal
 
 CONTINUED_IN_A_WRITE = """
 import queue
@@ -49,7 +49,6 @@ Demo(driver_class=PacedDriver).run()
 
 def test_a_continue_in_the_middle_of_a_write_is_handled_after_it(tmp_path: Path) -> None:
     command = (sys.executable, "-c", CONTINUED_IN_A_WRITE)
-    with process_on_terminal([], os.environ, tmp_path, command=command) as (process, fd):
-        screen = TerminalProcess(process, fd)
+    with process_on_terminal([], os.environ, tmp_path, command=command) as screen:
         assert screen.end() == 0
         assert "continued" in screen.text

@@ -19,7 +19,7 @@ from acp_tui.ui.textual_gaps.driver import ROW_LENGTH, SMALL_ROWS, FramePacer, W
 from acp_tui.ui.textual_gaps.flow_control import ANSWER, QUESTION, FlowControl
 from acp_tui.ui.textual_gaps.shown_rows import rows_of
 from support.screens import settled
-from support.terminal_process import TerminalProcess, process_on_terminal
+from support.terminals import process_on_terminal
 from support.waiting import LIMIT_S, until
 
 ROOM = 8 * ROW_LENGTH
@@ -134,8 +134,7 @@ Demo().run()
 
 def test_a_terminal_is_asked_after_each_frame_and_the_end_waits_for_its_last_answer(tmp_path: Path) -> None:
     command = (sys.executable, "-c", ENDS_ON_KEY)
-    with process_on_terminal([], os.environ, tmp_path, command=command) as (process, fd):
-        screen = TerminalProcess(process, fd)
+    with process_on_terminal([], os.environ, tmp_path, command=command) as screen:
 
         def questions() -> int:
             return screen.said.count(QUESTION.encode())
@@ -153,13 +152,12 @@ def test_a_terminal_is_asked_after_each_frame_and_the_end_waits_for_its_last_ans
             answered += owed
             if not screen.read():
                 break
-        assert process.wait(LIMIT_S) == 0
+        assert screen.process.wait(LIMIT_S) == 0
 
 
 def test_a_terminal_that_answers_nothing_is_asked_once_and_not_waited_for(tmp_path: Path) -> None:
     command = (sys.executable, "-c", ENDS_ON_KEY)
-    with process_on_terminal([], os.environ, tmp_path, command=command) as (process, fd):
-        screen = TerminalProcess(process, fd)
+    with process_on_terminal([], os.environ, tmp_path, command=command) as screen:
         screen.until(lambda: b"begun" in screen.said)
         screen.type("a")
         screen.until(lambda: b"pressed a" in screen.said)

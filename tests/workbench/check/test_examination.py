@@ -15,8 +15,8 @@ from acp_tui.client.transcript import RecordTo
 from acp_tui.client.transcript.lines import open_recording
 from acp_tui.workbench.check import examination
 from acp_tui.workbench.check.examination import CheckPlan, CheckReport, Examination
-from support.agents import our_children, scripted
-from support.proxied import behind, proxy
+from support.agents import behind, our_children, scripted
+from support.proxies import proxy
 from support.waiting import LIMIT_S
 
 REFUSING = """

@@ -11,8 +11,7 @@ from acp_tui.cli.main import main
 from acp_tui.workbench.check import examination
 from acp_tui.workbench.check.examination import Examination
 from support.agents import scripted_argv
-from support.command_line import given
-from support.printed_json import data_of
+from support.command_line import data_of, given
 
 WRONG = r"""
 print("\x1b]0;evil\x07 token=abc12345", flush=True)

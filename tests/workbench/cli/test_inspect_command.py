@@ -14,8 +14,8 @@ from acp_tui.client.settings.settings import Settings
 from acp_tui.ui.base.app import BaseApp
 from acp_tui.workbench.cli import inspect
 from acp_tui.workbench.cli.inspect import run_inspect
+from support.recorded_sessions import HEADER, two_turns
 from support.recordings import write
-from support.timelines import HEADER, two_turns
 
 
 def test_it_takes_a_scenario(monkeypatch: pytest.MonkeyPatch) -> None:

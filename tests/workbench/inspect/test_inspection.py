@@ -20,7 +20,7 @@ from acp_tui.rpc import Direction
 from acp_tui.workbench.inspect.inspection import Inspection, inspect_agent, inspect_file
 from acp_tui.workbench.inspect.search import read_query
 from acp_tui.workbench.inspect.source import SLICE_LINES, FileSource
-from support.timelines import two_turns
+from support.recorded_sessions import two_turns
 from support.waiting import LIMIT_S, Bell
 
 TOKEN = "abcdef0123456789"

@@ -17,10 +17,10 @@ from acp_tui.rpc import Direction
 from acp_tui.ui.kit.themes import DARK, LIGHT
 from acp_tui.workbench.inspect.inspection import inspect_file
 from acp_tui.workbench.inspector.screen import InspectApp
+from support.recorded_sessions import HEADER, form, two_turns
 from support.recordings import write
 from support.screens import rows, settled
 from support.settling import until_so
-from support.timelines import HEADER, form, two_turns
 
 Compare = Callable[..., bool]
 SMALL, LARGE = (80, 24), (120, 40)

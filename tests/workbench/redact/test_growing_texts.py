@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from acp_tui.client.transcript.events import Event
-from support.redactions import Redacted, says, update
+from support.secrets import Redacted, says, update
 
 SECRETS = {
     "given": "correct-horse-battery-77",

@@ -10,7 +10,7 @@ from typing import Final
 
 from acp_tui.client.transcript.events import Event
 from support.recordings import write
-from support.redactions import HEADER, update
+from support.secrets import HEADER, update
 
 SIZE: Final = int(os.environ.get("HOSTILE_LINE_BYTES", "100_000"))
 """With more time, use 10,000,000."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from support.redactions import OUT, TOKEN, Redacted, frame, says, update
+from support.secrets import OUT, TOKEN, Redacted, frame, says, update
 
 LOOKS = {
     "AKIAIOSFODNN7EXAMPLE": "key",

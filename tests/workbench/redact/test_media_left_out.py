@@ -9,8 +9,8 @@ from pathlib import Path
 
 from PIL import Image
 
-from support.redactions import Redacted, update
-from support.sample_pictures import encoded, quarters
+from support.scenes import encoded, quarters
+from support.secrets import Redacted, update
 
 
 def test_images_are_left_unless_it_is_asked_and_that_is_said(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from acp_tui.client.transcript.events import Event, Frame, Header, OwnAction, St
 from acp_tui.client.transcript.replay import replayed
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.updates import TerminalOpened
-from support.redactions import HEADER, IN, OUT, SESSION, Redacted, frame, prints, says, strings_of, update
+from support.secrets import HEADER, IN, OUT, SESSION, Redacted, frame, prints, says, strings_of, update
 
 EXAMPLES: Final = int(os.environ.get("PLANTED_SECRETS", "60"))
 """With more time, use 10,000 or more."""

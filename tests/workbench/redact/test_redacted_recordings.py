@@ -18,7 +18,7 @@ from acp_tui.client.transcript.events import Frame
 from acp_tui.client.transcript.replay import replayed
 from acp_tui.workbench.redact import RedactOptions, redact
 from support.recordings import write
-from support.redactions import HEADER, IN, OUT, SESSION, TOKEN, Redacted, frame, says, update
+from support.secrets import HEADER, IN, OUT, SESSION, TOKEN, Redacted, frame, says, update
 
 SECRET = "hunter2/Of+the=9-worlds"
 

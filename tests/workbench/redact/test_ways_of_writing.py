@@ -13,7 +13,7 @@ import pytest
 from acp_tui.client.transcript.events import Event, Frame, OwnAction, Stderr
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.updates import TerminalOpened
-from support.redactions import IN, SESSION, TOKEN, Redacted, prints, says, strings_of, update
+from support.secrets import IN, SESSION, TOKEN, Redacted, prints, says, strings_of, update
 
 SECRET = "hunter2/Of+the=9-worlds"
 ESCAPED = json.dumps(SECRET).replace("/", "\\/")

@@ -9,7 +9,7 @@ import pytest
 import acp_tui.workbench.testing
 from acp_tui.testing import AcpAgent, AcpSession, RunningTurn, Turn
 from acp_tui.workbench.testing.turn import ExpectedElicitation, ExpectedPermission
-from support.pytest_runs import run_pytest
+from support.processes import run_pytest
 
 MANUAL = Path(acp_tui.workbench.testing.__file__).with_name("README.md").read_text()
 AGENT = Path(__file__).with_name("example_agent.py")

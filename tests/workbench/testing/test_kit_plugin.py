@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from acp_tui import testing
-from support.pytest_runs import run_pytest
+from support.processes import run_pytest
 
 AGENT = Path(__file__).with_name("example_agent.py")
 HEAVY = (

@@ -18,6 +18,7 @@ from acp_tui.client.settings.settings import Settings
 from acp_tui.client.settings.trust import Trust, remember, trust_file, trust_state
 from acp_tui.client.settings.watching import changes_of
 from acp_tui.client.settings.writing import TomlValue, write_setting
+from acp_tui.conversation.wording import from_home
 
 if TYPE_CHECKING:
     from acp_tui.ui.app.app import AcpTuiApp
@@ -105,7 +106,7 @@ class LiveSettings:
                 if self.project_file in files:
                     await self._notice_project()
         except (OSError, RuntimeError) as error:
-            self._unreadable[Path()] = f"edits of {self.file} won't be noticed until the next start: {error}"
+            self._unreadable[Path()] = f"edits of {from_home(self.file)} won't be noticed until the next start: {error}"
 
     async def read_again(self, chosen: str = "") -> None:
         """Read and apply the user's file again, and report problems in it.
@@ -136,7 +137,7 @@ class LiveSettings:
             held = with_value(held, chosen, value_at(read.settings, chosen))
         self._programs = held
         others = [key for key in PROGRAMS if value_at(read.settings, key) != value_at(held, key)]
-        self._held_back = tuple(f"{self.file}: {key} {HELD_BACK}" for key in others)
+        self._held_back = tuple(f"{from_home(self.file)}: {key} {HELD_BACK}" for key in others)
         settings = read.settings
         for key in others:
             settings = with_value(settings, key, value_at(held, key))
@@ -162,9 +163,8 @@ class LiveSettings:
         await self._read_project()
         self._use()
         if self.pending is not None:
-            self._app.say(
-                f"{self.project_file} has changed. The previous settings stay in effect; open the settings to decide."
-            )
+            stay = "The previous settings stay in effect; open the settings to decide."
+            self._app.say(f"{FILE_NAME} has changed. {stay}")
 
     async def ask(self) -> None:
         """Ask about the project's file, and use it if the user trusts it."""

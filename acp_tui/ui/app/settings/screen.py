@@ -131,7 +131,7 @@ def explanation(item: Item, live: LiveSettings) -> list[str]:
     lines.append(" · ".join(filter(None, (allowed_values(item.one), default, applies))))
     if live.origin(item.key) == "project":
         yours = set_value(value_at(live.user.settings, item.key))
-        lines.append(f"{live.project_file} decides here; yours: {yours}")
+        lines.append(f"{live.project_file.name} decides here; yours: {yours}")
     return lines if item.is_editable else [*lines, "Enter opens the file in your editor."]
 
 

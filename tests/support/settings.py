@@ -1,13 +1,32 @@
-"""Rules that refuse, and the requests they are tested on, in one workspace root."""
+"""Settings as text, and rules that refuse, with the requests they are tested on, in one workspace root."""
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 from typing import Any
 
 from acp_tui.client.permissions.rules import RuleSubject, doubtful, first_match
+from acp_tui.client.settings.reader import SettingsRead, interpret
 from acp_tui.client.settings.settings import RefusalRule
 from acp_tui.conversation.tool_calls import ToolCall, ToolCallId
+
+# Settings, read into the tree
+
+ENVIRON = {"HOME": "/home/u", "WORK": "/work", "PARENT": "00-1-2-01"}
+
+
+def read(text: str) -> SettingsRead:
+    """The result of reading it as a file named F."""
+    return interpret(tomllib.loads(text), "F", ENVIRON)
+
+
+def said(text: str) -> list[str]:
+    """Its problems."""
+    return [str(problem) for problem in read(text).problems]
+
+
+# Rules and requests
 
 ROOT = Path("/project")
 

@@ -1,20 +1,115 @@
-"""An agent behind Streamable HTTP on loopback; to the agent, each connection looks like a WebSocket."""
+"""Agents behind servers on loopback: WebSocket, Streamable HTTP, servers that misbehave or show certificates."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import shutil
+import ssl
+import subprocess
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from typing import Any
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
 
 import anyio
+import pytest
 from anyio.abc import TaskGroup
-from websockets.exceptions import ConnectionClosedError
+from websockets.asyncio.server import ServerConnection, serve, unix_serve
+from websockets.exceptions import ConnectionClosed, ConnectionClosedError
 
 from acp_tui.client.agents.catalogue import command_at
 from acp_tui.client.agents.command import AgentCommand
-from support.listening import listening
+from acp_tui.client.agents.process import running_agent
+from acp_tui.rpc.websocket import WebSocketStream
+
+# Servers that talk however a test wants
+
+Talk: TypeAlias = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+@asynccontextmanager
+async def listening(talk: Talk, **options: Any) -> AsyncIterator[int]:
+    """A server, and its port. `talk` gets each connection, which ends with the block, however long `talk` goes on.
+
+    From Python 3.12 on, a server waits for all its connections before it is closed.
+    """
+    talks: set[asyncio.Task[Any] | None] = set()
+    connections: list[asyncio.WriteTransport] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        talks.add(task)
+        connections.append(writer.transport)
+        try:
+            if server.is_serving():
+                await talk(reader, writer)
+        finally:
+            talks.remove(task)
+            if not server.is_serving():
+                writer.transport.abort()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0, **options) as server:
+        try:
+            yield server.sockets[0].getsockname()[1]
+        finally:
+            server.close()
+            for task in talks:
+                assert task is not None
+                task.cancel()
+            for connection in connections:
+                connection.abort()
+
+
+# WebSocket: one process per connection
+
+Serve = Callable[[ServerConnection], Awaitable[None]]
+
+
+@asynccontextmanager
+async def websocket_server(handler: Serve, **options: Any) -> AsyncIterator[AgentCommand]:
+    """An agent at an address; `handler` gets each connection."""
+    async with serve(handler, "127.0.0.1", 0, compression=None, **options) as server:
+        port = next(iter(server.sockets)).getsockname()[1]
+        yield command_at(f"ws://127.0.0.1:{port}/acp")
+
+
+@asynccontextmanager
+async def unix_websocket_server(handler: Serve, path: Path) -> AsyncIterator[AgentCommand]:
+    """The same, at a Unix socket."""
+    async with unix_serve(handler, str(path), compression=None):
+        yield command_at(f"unix://{path}")
+
+
+def agent_behind(command: AgentCommand) -> Serve:
+    """Connect each client to its own process."""
+
+    async def lead(connection: ServerConnection) -> None:
+        near = WebSocketStream(connection)
+        async with running_agent(command, lambda _: None) as process:
+
+            async def pump(source: Any, target: Any) -> None:
+                with suppress(anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
+                    while True:
+                        await target.send(await source.receive())
+                tasks.cancel_scope.cancel()
+
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(pump, near, process.stream)
+                tasks.start_soon(pump, process.stream, near)
+
+    return lead
+
+
+async def hang_up(connection: ServerConnection) -> None:
+    """Read one message, and leave without a word."""
+    with suppress(ConnectionClosed):
+        await connection.recv()
+    connection.transport.abort()
+
+
+# Streamable HTTP: to the agent, each connection looks like a WebSocket
 
 ON_THE_CONNECTION = ("initialize", "session/new", "session/load", "session/resume")
 """Their answers come on the connection's stream, all others on the session's."""
@@ -158,3 +253,62 @@ async def _serving(
 def _response(status: str, body: bytes = b"", connection: str = "") -> bytes:
     named = f"Acp-Connection-Id: {connection}\r\nContent-Type: application/json\r\n" if connection else ""
     return f"HTTP/1.1 {status}\r\n{named}Content-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+# Certificates of a CA that a test makes for itself with openssl
+
+SERVER_NAME = "agent.example"
+"""The host that the certificates are for; no real host has this name."""
+_KEY = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes")
+
+
+@dataclass(frozen=True)
+class Authority:
+    """A CA. Its folder contains its certificate and those it has signed."""
+
+    folder: Path
+
+    @property
+    def certificate(self) -> Path:
+        """The certificate that a client trusts."""
+        return self.folder / "ca.pem"
+
+    def issue(self, names: str, days: int = 2) -> tuple[Path, Path]:
+        """A certificate and its key for names such as `DNS:agent.example,IP:127.0.0.1`; with 0 days, it has expired."""
+        stem = self.folder / f"{abs(hash(names))}-{days}"
+        request, certificate, key, extension = (stem.with_suffix(end) for end in (".csr", ".pem", ".key", ".ext"))
+        extension.write_text(f"subjectAltName={names}\n")
+        _openssl("req", *_KEY, "-keyout", key, "-out", request, "-subj", f"/CN={SERVER_NAME}")
+        signing = ("-CA", self.certificate, "-CAkey", self.folder / "ca.key", "-extfile", extension)
+        _openssl("x509", "-req", "-in", request, *signing, "-days", days, "-out", certificate)
+        return certificate, key
+
+    def context(self, names: str, days: int = 2) -> ssl.SSLContext:
+        """For a server that presents this certificate."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(*self.issue(names, days))
+        return context
+
+
+def authority(folder: Path) -> Authority:
+    """A new CA. Skips the test if openssl isn't installed."""
+    if shutil.which("openssl") is None:
+        pytest.skip("certificates are made with openssl, which isn't installed")
+    _openssl(
+        "req",
+        "-x509",
+        *_KEY,
+        "-keyout",
+        folder / "ca.key",
+        "-out",
+        folder / "ca.pem",
+        "-subj",
+        "/CN=a test's CA",
+        "-addext",
+        "keyUsage=critical,keyCertSign",  # as Python wants it from 3.13 on
+    )
+    return Authority(folder)
+
+
+def _openssl(*words: object) -> None:
+    subprocess.run(["openssl", *map(str, words)], check=True, capture_output=True, timeout=60)

@@ -1,19 +1,120 @@
-"""Ways in which a command leaves something behind, and how to notice that nothing is left.
-
-Whatever stays holds a named pipe open, so its readers see the end of the file when the last one has ended, no matter
-how often that one has changed its process ID.
-"""
+"""Programs that a test runs to their end, and what commands leave behind."""
 
 from __future__ import annotations
 
 import os
 import select
+import signal
+import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from shlex import quote
-from typing import Final
+from time import monotonic
+from typing import Any, Final
+
+import psutil  # type: ignore[import-untyped]
+import pytest
 
 from support.waiting import LIMIT_S
+
+# What a release builds, and programs that are run to try it. Where no package index is reached, the test skips
+
+ROOT: Final = Path(__file__).parents[2]
+UV: Final = Path(sys.executable).with_name("uv")
+INSTALL_LIMIT_S: Final = 300
+UNREACHED: Final = (
+    "Failed to fetch",
+    "error sending request",
+    "Couldn't connect",
+    "dns error",
+    "cache-only",
+)
+
+
+def run(*command: str | Path, cwd: Path = ROOT, environ: Mapping[str, str] = os.environ, **more: str) -> str:
+    """What the command printed. Skips the test if it failed for lack of a network."""
+    done = subprocess.run(
+        [str(word) for word in command],
+        cwd=cwd,
+        env={**environ, **more},
+        capture_output=True,
+        text=True,
+        timeout=INSTALL_LIMIT_S,
+        check=False,
+    )
+    if done.returncode != 0 and any(sign in done.stderr for sign in UNREACHED):
+        pytest.skip(f"no package index is reached: {done.stderr.strip().splitlines()[-1]}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def build(folder: Path, source: Path = ROOT) -> tuple[Path, Path]:
+    """The sdist of a source, and the wheel made from it."""
+    offline = ("--offline", "--no-build-isolation", "--python", sys.executable)
+    run(UV, "build", *offline, "--out-dir", folder, source)
+    (sdist,), (wheel,) = folder.glob("*.tar.gz"), folder.glob("*.whl")
+    return sdist, wheel
+
+
+# pytest, for what only a whole run shows
+
+
+def run_pytest(folder: Path, *options: str) -> str:
+    """Run pytest there with only the plugins the kit knows; return its output."""
+    # This process may be one of several workers; the new run isn't.
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_XDIST")}
+    plugins = ("acp_tui.workbench.testing.plugin", "syrupy")
+    ran = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            *(f"-p{name}" for name in plugins),
+            "-p",
+            "no:cacheprovider",
+            *options,
+        ],
+        cwd=folder,
+        env={**environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    return ran.stdout + ran.stderr
+
+
+# Those below another
+
+
+def below(process: subprocess.Popen[Any]) -> list[psutil.Process]:
+    """Its child processes, and their children."""
+    found: list[psutil.Process] = psutil.Process(process.pid).children(recursive=True)
+    return found
+
+
+def all_end(processes: list[psutil.Process], limit_s: float = LIMIT_S) -> bool:
+    """Whether they end by then; unreaped ones count as ended."""
+    deadline = monotonic() + limit_s
+    while left := [process for process in processes if _runs(process)]:
+        if monotonic() > deadline:
+            for process in left:
+                process.send_signal(signal.SIGKILL)
+            return False
+        select.select([], [], [], 0.02)
+    return True
+
+
+def _runs(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+# Ways in which a command leaves something behind, and how to notice that nothing is left
+
 
 STAY: Final = """#!/bin/sh
 # Ignores what it can, and stays.

@@ -1,26 +1,31 @@
-"""acp-tui as users run it: a process on its own terminal, which shows text, takes keys, resizes, and closes."""
+"""acp-tui as users run it: a process on its own terminal."""
 
 from __future__ import annotations
 
 import fcntl
 import os
 import pty
+import re
 import select
-import signal
 import struct
 import subprocess
 import sys
 import termios
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import TypeVar
 
-import psutil  # type: ignore[import-untyped]
 import pyte
 
-from support.waiting import LIMIT_S
+from support.waiting import LIMIT_S, TEST_LIMIT_S
+
+T = TypeVar("T", bound="TerminalProcess")
+
+
+# With a screen: it shows text, takes keys, resizes, and closes
 
 ANSWER_PAUSE_S = 1.5
 """Long enough for a repeated key to count."""
@@ -191,26 +196,128 @@ def environment(home: Path) -> dict[str, str]:
     return {**os.environ, **folders, "HOME": str(home), "TERM": "xterm-256color", "COLORTERM": "truecolor"}
 
 
-def below(process: subprocess.Popen[Any]) -> list[psutil.Process]:
-    """Its child processes, and their children."""
-    found: list[psutil.Process] = psutil.Process(process.pid).children(recursive=True)
-    return found
+# With its output: read as it arrives. Callers decide what terminal it is and what it should show
 
 
-def all_end(processes: list[psutil.Process], limit_s: float = LIMIT_S) -> bool:
-    """Whether they end by then; unreaped ones count as ended."""
-    deadline = monotonic() + limit_s
-    while left := [process for process in processes if _runs(process)]:
-        if monotonic() > deadline:
-            for process in left:
-                process.send_signal(signal.SIGKILL)
-            return False
-        select.select([], [], [], 0.02)
-    return True
+def kept() -> dict[str, str]:
+    """Variables that every process gets: it runs the code beside the tests, whichever copy is installed."""
+    return {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
 
 
-def _runs(process: psutil.Process) -> bool:
+def answers_to(written: bytes) -> str:
+    """What a terminal answers to the questions in what a program has written."""
+    return "".join({b"5n": "\x1b[0n", b"c": "\x1b[?62;4c"}[asked] for asked in re.findall(rb"\x1b\[(5n|c)", written))
+
+
+class TerminalProcess:
+    """The process, and everything its terminal was sent."""
+
+    def __init__(self, process: subprocess.Popen[bytes], fd: int) -> None:
+        self.process = process
+        self.said = b""
+        """Everything received, raw."""
+        self.answers = False
+        """Whether it answers each question for its status."""
+        self._fd = fd
+        self._seen = 0
+        self._deadline = time.monotonic() + TEST_LIMIT_S
+
+    @property
+    def text(self) -> str:
+        """All of it, in lines."""
+        return self.said.decode("utf-8", "replace").replace("\r\n", "\n")
+
+    def type(self, keys: str) -> None:
+        """Type it."""
+        os.write(self._fd, keys.encode())
+
+    def until(self, is_so: Callable[[], object]) -> None:
+        """Read until it is so."""
+        while not is_so():
+            assert self.read(), f"it ended before:\n{self.text}"
+
+    def shows(self, text: str) -> None:
+        """Wait until this appears, after what was awaited before. No bell before a line counts: long turns ring it."""
+        wanted = text.encode().replace(b"\n", b"\r\n")
+        while (at := self.said.replace(b"\n\a", b"\n").find(wanted, self._seen)) < 0:
+            assert self.read(), f"it ended without {text!r}:\n{self.text}"
+        self._seen = at + len(wanted)
+
+    def end(self) -> int:
+        """Wait for its end; return the status."""
+        while self.read():
+            pass
+        return self.process.wait(LIMIT_S)
+
+    def read(self) -> bytes:
+        """The next output; empty at the end."""
+        ready = select.select([self._fd], [], [], max(0.0, self._deadline - time.monotonic()))[0]
+        assert ready, f"nothing more came:\n{self.text}"
+        try:
+            data = os.read(self._fd, 1 << 16)
+        except OSError:  # Linux, once nobody holds the other end
+            return b""
+        self.said += data
+        if self.answers:
+            self.type(answers_to(data))
+        return data
+
+
+@contextmanager
+def process_on_terminal(
+    argv: Sequence[str],
+    environ: Mapping[str, str],
+    cwd: Path,
+    size: tuple[int, int] = (80, 24),
+    command: Sequence[str] = (sys.executable, "-m", "acp_tui"),
+    terminal: Callable[[subprocess.Popen[bytes], int], T] = TerminalProcess,
+) -> Iterator[T]:
+    """acp-tui with these arguments, on a terminal with this many columns and rows."""
+    master, slave = pty.openpty()
+    set_size(slave, size)
+    process = subprocess.Popen(
+        [*command, *argv],
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        env={"LANG": "C.UTF-8", **kept(), **environ},
+        cwd=cwd,
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # Ctrl+C is for it
+    )
+    os.close(slave)
     try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
+        yield terminal(process, master)
+    finally:
+        process.kill()
+        process.wait()
+        os.close(master)
+
+
+@contextmanager
+def line_terminal(*argv: str, cwd: Path, env: Mapping[str, str] | None = None) -> Iterator[TerminalProcess]:
+    """acp-tui with these arguments on a dumb terminal; it stores everything below `cwd`."""
+    environ = {"TERM": "dumb", "HOME": str(cwd), **(env or {})}
+    with process_on_terminal(argv, environ, cwd) as terminal:
+        yield terminal
+
+
+# A program that queries its terminal and waits for the answer, as vim, fzf, and shells do
+
+_SOURCE = """
+import os, time, tty
+tty.setraw(0)
+{before}
+for piece in {writes!r}:
+    os.write(1, piece)
+    time.sleep({pause_s})
+answer = b''
+while not answer.endswith({until!r}):
+    answer += os.read(0, 1000)
+os.write(1, b'\\r\\ngot ' + answer.hex().encode() + b'\\r\\n')
+"""
+
+
+def asking(*writes: bytes, until: bytes, before: str = "") -> str:
+    """Its source: it writes these pieces separately, and prints in hexadecimal what it gets, up to `until`."""
+    return _SOURCE.format(writes=writes, until=until, before=before, pause_s=0.05 if len(writes) > 1 else 0)

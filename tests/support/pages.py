@@ -1,15 +1,20 @@
-"""A screen where programs run in terminals, and one of them has the keyboard."""
+"""Screens where programs in terminals have the keyboard, and screens whose prompt remembers."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from shlex import join
+from typing import Final
 
 from textual import events
 
+from acp_tui.client.prompts import PastPrompt
+from acp_tui.client.prompts.history import HistoryFile
+from acp_tui.client.prompts.memory import DraftFile
+from acp_tui.client.settings.location import state_folder
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.updates import (
@@ -18,7 +23,10 @@ from acp_tui.conversation.updates import (
     TerminalOpened,
 )
 from acp_tui.ui.dialogs.take_over import TakenTerminal, TakeOver
-from support.screens import Page, open_page
+from acp_tui.ui.prompt.recall import Recall
+from support.screens import CWD, SIZE, Page, open_page
+
+# Programs in terminals, one of which has the keyboard
 
 RAW = """
 import os, sys, tty
@@ -92,3 +100,47 @@ async def showing(*updates: SessionUpdate, size: tuple[int, int] = (100, 30)) ->
 def opened(name: str) -> list[SessionUpdate]:
     """A user's command in its own terminal."""
     return [TerminalOpened(TerminalId(name), f"run {name}"), CommandRun(f"run {name}", TerminalId(name))]
+
+
+# A prompt that remembers earlier prompts and drafts, in the test's own state folder. A second page is like a restart
+
+ELSEWHERE: Final = Path("/home/me/src/other-project")
+
+
+@asynccontextmanager
+async def open_recalling_page(*, size: tuple[int, int] = SIZE, is_shown: bool = True) -> AsyncIterator[Page]:
+    """A page that has loaded the saved prompts and drafts."""
+    async with open_page(size=size, is_shown=is_shown) as page:
+        await remembers(page)
+        yield page
+
+
+async def remembers(page: Page) -> Recall:
+    """Wait until they are loaded."""
+    await page.until(lambda: bool(_recalls(page)))
+    await page.settled()
+    return _recalls(page)[0]
+
+
+def _recalls(page: Page) -> list[Recall]:
+    return [each for each in page.prompt.key_helpers if isinstance(each, Recall)]
+
+
+def kept(*texts: str, folder: Path = CWD, at: str = "2026-11-20T12:00:00+00:00") -> None:
+    """Prompts sent in earlier runs, oldest first."""
+    history_file().append([PastPrompt(text, str(folder), at, "Agent") for text in texts])
+
+
+def history_file() -> HistoryFile:
+    """Where sent prompts are saved."""
+    return HistoryFile(state_folder() / "history.jsonl", 100)
+
+
+def kept_texts() -> Sequence[str]:
+    """The saved prompts, oldest first."""
+    return [prompt.text for prompt in history_file().read()]
+
+
+def draft_file() -> DraftFile:
+    """Where drafts are saved."""
+    return DraftFile(state_folder() / "drafts.json")
