@@ -332,11 +332,11 @@ class AcpTuiApp(BaseApp):
         return next((tab.failure for tab in self.tabs if tab.failure is not None), None)
 
     def left_sessions(self) -> Sequence[LeftSession]:
-        """The sessions that the user can reopen after the app has quit."""
+        """The sessions that the user can reopen after the app has quit, which are remembered."""
         tabs = [tab for tab in self.tabs if tab.session is not None]
         if not tabs:
             return ()
-        return self._dialogs.left_sessions(tabs)
+        return self._dialogs.left_sessions(tabs, self._cwd)
 
     @work
     async def choose_agent(self) -> None:

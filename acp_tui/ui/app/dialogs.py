@@ -21,6 +21,7 @@ from acp_tui.client.sessions.session_history import (
     SessionFromRecording,
     left_session,
     past_session,
+    remember_left,
     sandboxed_as_before,
 )
 from acp_tui.client.settings.project_settings import ProjectSettings
@@ -137,11 +138,16 @@ class Dialogs:
             if is_offered and command.when(tab.actions):
                 yield command
 
-    def left_sessions(self, tabs: Iterable[Tab]) -> Sequence[LeftSession]:
-        """The sessions left in the tabs, from left to right, without those read from recordings."""
-        left = (
+    def left_sessions(self, tabs: Iterable[Tab], folder: Path) -> Sequence[LeftSession]:
+        """The sessions left in the tabs, from left to right, without those read from recordings.
+
+        An empty session in this folder offers them from now on.
+        """
+        found = (
             left_session(tab.session, tab.link.agent, tab.link.command, has_lost_host=tab.link.has_lost_host)
             for tab in tabs
             if tab.session is not None
         )
-        return [one for one in left if one is not None]
+        left = [one for one in found if one is not None]
+        remember_left(folder, left)
+        return left

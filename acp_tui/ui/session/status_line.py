@@ -220,7 +220,7 @@ class StatusLine(EdgeLine):
 
 def line_of(status: Status, width: int, keymap: Keymap = DEFAULT_KEYMAP, frame: int = 0) -> Content:
     """The whole line. Facts that don't fit are left out from the left, but the model and the worktree first, and at
-    last what is below the rows in view, then the mode. The tokens of the last turn make room for all but these two.
+    last what is below the rows in view, then the mode. The tokens of the last turn make room for all but the first two.
 
     A mode in which the agent asks less warns, and stays as long as there is room for what it warns of.
     """

@@ -30,6 +30,7 @@ from acp_tui.client.sessions.session_history import (
     OpenElsewhere,
     PastSession,
     SessionFromRecording,
+    left_in,
     line_with,
     open_elsewhere,
     recorded_sessions,
@@ -355,9 +356,10 @@ class HistoryController:
         elif hosted is not None:
             await app.open_tab(app.link_to(hosted.command, hosted.cwd), hosted.cwd, hosted.open_in)
         elif row.past is not None:
-            await self._reopen(row.past)
+            await self.reopen(row.past)
 
-    async def _reopen(self, session: PastSession) -> None:
+    async def reopen(self, session: PastSession) -> None:
+        """Open the session in its tab, here, or in a new tab."""
         tab = self.tab_of(session)
         if tab is not None:  # since it was listed
             await self._tab.app.tabs.go_to(tab)
@@ -436,6 +438,8 @@ async def _in_memory(agent: Agent) -> Sequence[SessionSummary]:
 
 
 MAX_KEPT: Final = 9
+LEFT: Final = "left"
+"""The key of the row for all sessions that were left."""
 TIPS: Final = (
     "{command_palette} finds any command by name",
     "{search_history} searches your earlier prompts",
@@ -460,6 +464,8 @@ class Welcoming:
         self._tab = tab
         self._history = history
         self._recent: dict[str, SessionRow] = {}
+        self._left: Sequence[PastSession] = ()
+        """What was left in the tabs the last time."""
 
     async def tell(self, welcome: Welcome) -> None:
         """Read the facts and show them. Await it in a worker."""
@@ -470,9 +476,16 @@ class Welcoming:
             past = self._history.marked(await self._history.recorded("", is_everywhere=False))
         except ClientError:
             past = []  # the sessions dialog says what failed
-        useful = [one for one in past if self._is_useful(one)][:MAX_KEPT]
-        rows = [replace(row_of(one, *self._history.judge(one)), group="") for one in useful]
+        useful = [one for one in past if self._is_useful(one)]
+        left = await to_thread.run_sync(left_in, cwd, abandon_on_cancel=True) if len(self._tab.app.tabs) == 1 else ()
+        self._left = sorted(
+            (one for one in useful if one.session_id in left), key=lambda one: left.index(one.session_id)
+        )
+        rows = [replace(row_of(one, *self._history.judge(one)), group="") for one in useful[:MAX_KEPT]]
         self._recent = {row.key: row for row in rows}
+        if len(self._left) > 1:
+            title = f"The {len(self._left)} tabs that you had open"
+            rows = [SessionRow(LEFT, title, "", None, "", cwd, None), *rows[: MAX_KEPT - 1]]
         make_rows = partial(session_rows, rows, here=cwd, now=datetime.now().astimezone())
         folder = from_home(cwd) + (f" · git {branch}" if branch else "")
         welcome.tell(folder=folder, make_rows=lambda cells: make_rows(cells=cells), tip=self._tip(past))
@@ -489,8 +502,11 @@ class Welcoming:
         return tips[sum(one.recorded.prompts for one in past if one.recorded is not None) % len(tips)]
 
     async def open(self, key: str) -> None:
-        """Open this recent session, as the sessions dialog does."""
-        if key in self._recent:
+        """Open this recent session, or all that were left, as the sessions dialog does."""
+        if key == LEFT:
+            for past in self._left:
+                await self._history.reopen(past)
+        elif key in self._recent:
             await self._history.open(self._recent[key])
 
 

@@ -213,7 +213,7 @@ class Tab:
     def name(self, cells: int = 200, *, is_alone: bool = True) -> str:
         """The agent, the worktree, and the session's title, in so many cells, or `brief` if they are few."""
         title, agent = self._session_title, self.agent_title or self.link.name
-        is_said = self.lead.lower().startswith(agent.lower())
+        is_said = self.lead.lower().replace(" ", "-").startswith(agent.lower().replace(" ", "-"))
         names = (self._marked(self.lead),) if is_said else (self.marked_agent, self.lead)
         whole = ": ".join(filter(None, (*names, title))) or self.phase
         if cell_len(whole[: cells + 1]) <= cells:
