@@ -19,7 +19,7 @@ from typing import Final, TextIO, cast
 
 from acp_tui.cli import ExitCode
 from acp_tui.cli.put_off import put_off
-from acp_tui.conversation.visible.text import VisibleStream
+from acp_tui.conversation.visible import VisibleStream
 
 COERCED_LOCALES: Final = frozenset({"C.UTF-8", "C.utf8", "UTF-8"})
 GC_THRESHOLD: Final = 400_000

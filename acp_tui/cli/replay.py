@@ -21,7 +21,8 @@ from acp_tui.cli.prerequisites import ExitOnError, has_terminal, notes_of, requi
 from acp_tui.cli.screen import fitted, run_app, told_afterwards
 from acp_tui.cli.sessions import files_of, recordings_index, session_named
 from acp_tui.client.errors import ClientError
-from acp_tui.client.export import NOT_REDACTED, SUFFIXES, ExportFacts, export
+from acp_tui.client.export.facts import ExportFacts
+from acp_tui.client.export.writing import NOT_REDACTED, SUFFIXES, export
 from acp_tui.client.private_files import replacing
 from acp_tui.client.sessions.session_history import past_session, sandbox_of
 from acp_tui.client.settings.reader import SettingsRead

@@ -21,8 +21,8 @@ from typing import Final, NamedTuple
 
 from anyio import to_thread
 
+from acp_tui.client.changes import ChangedMeanwhile, ChangesError, FileState
 from acp_tui.client.changes.git import Committed, Git, blob_id
-from acp_tui.client.changes.model import ChangedMeanwhile, ChangesError, FileState
 from acp_tui.client.changes.tree import Tree, make_parents, swap
 from acp_tui.client.errors import ClientError
 from acp_tui.client.private_files import create_private, encoded, locked, replace_file

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acp_tui.client.early_updates import MAX_EARLY_BYTES, MAX_EARLY_UPDATES, EarlyUpdates
+from acp_tui.client.subagents import MAX_EARLY_BYTES, MAX_EARLY_UPDATES, EarlyUpdates
 from acp_tui.conversation.facts import SessionId
 from support.folding import agent
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from acp_tui.conversation.visible import code_ranges
 from acp_tui.conversation.visible.confusables import (
     Confusable,
     confusables,
@@ -17,7 +18,6 @@ from acp_tui.conversation.visible.confusables import (
     signs,
 )
 from acp_tui.conversation.visible.look_alikes import IN_WORDS
-from acp_tui.conversation.visible.text import code_ranges
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,9 @@ from typing import Final
 
 from anyio import to_thread
 
+from acp_tui.client.changes import ChangeLimits, FileState
 from acp_tui.client.changes.git import Committed, Git, blob_id
 from acp_tui.client.changes.git_index import GitIndex, IndexEntry
-from acp_tui.client.changes.model import ChangeLimits, FileState
 from acp_tui.client.changes.pace import Pace
 from acp_tui.client.changes.records import IN_INDEX, NOTHING, Copied, Entry, Records, unknown
 from acp_tui.client.changes.tree import FolderListing, Tree, is_within, join, signature, too_large

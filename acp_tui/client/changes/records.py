@@ -6,7 +6,7 @@ import struct
 from collections.abc import Iterator
 from typing import Final, NamedTuple, TypeAlias
 
-from acp_tui.client.changes.model import FileState
+from acp_tui.client.changes import FileState
 from acp_tui.client.changes.tree import join
 from acp_tui.client.spill import Copies
 

@@ -17,10 +17,7 @@ import anyio
 from anyio import from_thread, to_thread
 from anyio.abc import TaskStatus
 
-from acp_tui.client.changes.baseline import Baseline
-from acp_tui.client.changes.branches import MANY
-from acp_tui.client.changes.capture import begin_with, capture, open_area
-from acp_tui.client.changes.model import (
+from acp_tui.client.changes import (
     ChangedMeanwhile,
     ChangeLimits,
     FileChange,
@@ -31,6 +28,9 @@ from acp_tui.client.changes.model import (
     review,
     without_hunk,
 )
+from acp_tui.client.changes.baseline import Baseline
+from acp_tui.client.changes.branches import MANY
+from acp_tui.client.changes.capture import begin_with, capture, open_area
 from acp_tui.client.changes.pace import Pace
 from acp_tui.client.changes.records import Entry
 from acp_tui.client.changes.survey import possibly_changed

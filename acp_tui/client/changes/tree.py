@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from acp_tui.client.changes.model import CannotRevert, ChangedMeanwhile, FileState
+from acp_tui.client.changes import CannotRevert, ChangedMeanwhile, FileState
 from acp_tui.values import dataclass
 
 SKIPPED_DIRECTORIES: Final = frozenset({".git", ".hg", ".jj", ".svn"})

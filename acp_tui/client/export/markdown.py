@@ -7,18 +7,22 @@ page contains no raw HTML.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import assert_never
+import json
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any, Final, assert_never
 
-from acp_tui.client.export.contained import fence, literal
+from acp_tui.client.export.contained import address, contained, fence, literal
 from acp_tui.client.export.facts import ExportFacts
-from acp_tui.client.export.parts import block_parts, json_code, named_link, problem, prose, quoted, section
-from acp_tui.client.export.tool_calls import ShownTerminals, time_of, tool_call_section
-from acp_tui.conversation import entries, wording
+from acp_tui.client.line_comparison import unified_diff
+from acp_tui.conversation import UNSET, entries, tool_calls, wording
 from acp_tui.conversation.buffers import TextBuffer
-from acp_tui.conversation.content import ContentBlock
+from acp_tui.conversation.content import ContentBlock, Image, ResourceLink, Text, block_words, is_for_user, label_of
 from acp_tui.conversation.conversation import Conversation, SubagentState
 from acp_tui.conversation.facts import Plan, PlanStep, SessionId
+from acp_tui.conversation.permission_requests import decision_words
+from acp_tui.conversation.plain_text import plain_text
+from acp_tui.conversation.tool_text import Markdown, described, parts_of, subject_of
 from acp_tui.conversation.updates import ClientRemark, Reconnected, UnknownUpdate
 
 
@@ -151,3 +155,150 @@ def _step(step: PlanStep) -> str:
     marks = [] if step.status in ("pending", "completed") else [step.status.replace("_", " ")]
     marks += [] if step.priority == "medium" else [f"{step.priority} priority"]
     return f"{step.content} ({', '.join(marks)})" if marks else step.content
+
+
+class ShownTerminals:
+    """Shows each terminal of a conversation once, even if several tool calls refer to it."""
+
+    def __init__(self, states: Mapping[tool_calls.TerminalId, entries.TerminalState]) -> None:
+        self.states = states
+        self._shown: set[tool_calls.TerminalId] = set()
+
+    def show(self, terminal_id: tool_calls.TerminalId, line: str | None = None) -> Iterator[str]:
+        """A terminal's command, or the `line` the user typed for it; its output; and how it ended."""
+        state = self.states.get(terminal_id)
+        command = line if state is None or line is not None else state.command
+        prompt = [] if command is None else [f"$ {command}"]
+        if state is None or terminal_id in self._shown:
+            where = "in a terminal that the agent hasn't opened" if state is None else "in a terminal shown above"
+            yield from (fence(text, "console") for text in prompt)
+            yield where
+            return
+        self._shown.add(terminal_id)
+        output = plain_text(state.output.read(), is_complete=state.has_exited).rstrip("\n")
+        if state.output.dropped:
+            yield literal(f"the first {state.output.dropped:,} bytes of its output weren't kept")
+        if lines := prompt + ([output] if output else []):
+            yield fence("\n".join(lines), "console")
+        yield (problem if state.has_failed else literal)(wording.command_end(state))
+
+
+def tool_call_section(entry: entries.ToolCallEntry, terminals: ShownTerminals) -> Iterator[str]:
+    """What the call is, what it shows, and what was decided about it."""
+    call = entry.call
+    state = (problem if entry.shown_status == tool_calls.FAILED else literal)(_state(entry, terminals))
+    content = [part for item in call.shown_content for part in _content(item, terminals)]
+    shown = content if call.content else _raw(call)
+    return section(call.shown_title, state, *shown, *map(_decision, entry.decisions))
+
+
+def _state(entry: entries.ToolCallEntry, terminals: ShownTerminals) -> str:
+    call = entry.call
+    status = "needs your decision" if entry.waiting else entry.status_words
+    subject = subject_of(call, terminals.states)
+    about = [] if subject is None else [subject.words]
+    return " · ".join([call.kind, *filter(None, [call.untold_name]), status, *about, *map(_place, call.locations)])
+
+
+def _place(location: tool_calls.Location) -> str:
+    return location.path if location.line is None else f"{location.path}:{location.line}"
+
+
+def _content(item: tool_calls.ToolCallContent, terminals: ShownTerminals) -> Iterator[str]:
+    match item:
+        case tool_calls.BlockContent(Text(text) as block) if is_for_user(block):
+            for part in parts_of(text):
+                yield prose(part.text) if isinstance(part, Markdown) else fence(part.text.strip("\n"))
+        case tool_calls.BlockContent(block):
+            yield from block_parts(block)
+        case tool_calls.TextDiff(path, new_text, old_text):
+            yield fence(unified_diff(path, old_text, new_text, item.parts), "diff")
+        case tool_calls.TerminalContent(terminal_id):
+            yield from terminals.show(terminal_id)
+        case tool_calls.FileChange() | tool_calls.UnknownContent():
+            yield described_part(item)
+        case _:
+            assert_never(item)
+
+
+def _raw(call: tool_calls.ToolCall) -> list[str]:
+    """The input and output of a call that shows nothing else."""
+    values = (("Raw input", call.raw_input), ("Raw output", call.raw_output))
+    return [titled(title, json_code(value)) for title, value in values if value is not UNSET]
+
+
+def _decision(decision: entries.Decision) -> str:
+    return (literal if decision.rule is None else problem)(decision_words(decision) + time_of(decision.at))
+
+
+def time_of(at: float | None) -> str:
+    """When something was decided, as a suffix."""
+    return "" if at is None else f" · {datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+# Parts of a section: what was said stays Markdown, everything else is in a fence or escaped
+
+HEADING_SHIFT: Final = 3
+"""A prompt has a heading of level 2, what follows from it level 3, and headings inside messages lower levels."""
+
+
+def section(title: str, *parts: str) -> Iterator[str]:
+    """An entry of the conversation other than a message, or information at its end."""
+    yield f"### {literal(title)}"
+    yield from parts
+
+
+def prose(text: str, *, is_quoted: bool = True) -> str:
+    """Markdown that somebody said."""
+    said = contained(text, HEADING_SHIFT)
+    return quoted(said) if is_quoted else said
+
+
+def quoted(text: str) -> str:
+    return "\n".join(f"> {line}" if line else ">" for line in text.split("\n"))
+
+
+def problem(text: str) -> str:
+    """A remark on one line."""
+    line = literal(text)
+    return f"**{line}**" if line else line
+
+
+def named_link(label: str, uri: str) -> str:
+    return f"{literal(label)}: {address(uri)}"
+
+
+def titled(title: str, part: str) -> str:
+    """A part that few readers need."""
+    return f"{literal(title)}:\n\n{part}"
+
+
+def block_parts(block: ContentBlock, *, is_quoted: bool = True) -> Iterator[str]:
+    """What shows a block; nothing if it isn't meant for the user."""
+    if not is_for_user(block):
+        return
+    match block:
+        case Text(text):
+            yield titled(label, fence(text)) if (label := label_of(block)) else prose(text, is_quoted=is_quoted)
+        case Image():
+            yield literal(block_words(block))
+        case ResourceLink(uri, name, title):
+            yield named_link(title or name, uri)
+        case _:
+            yield described_part(tool_calls.BlockContent(block))
+
+
+def described_part(item: tool_calls.BlockContent | tool_calls.FileChange | tool_calls.UnknownContent) -> str:
+    """Content in words, with its text, or what was reported of a kind acp-tui doesn't know."""
+    said = described(item)
+    title = said.label.removeprefix("[").removesuffix("]")
+    if said.text is not None:
+        return titled(title, fence(said.text))
+    return literal(said.label) if said.is_known else titled(title, json_code(said.facts))
+
+
+def json_code(value: Any) -> str:
+    """A JSON value, indented. A string is shown as its text."""
+    if isinstance(value, str):
+        return fence(value)
+    return fence(json.dumps(value, ensure_ascii=False, indent=2, default=str), "json")

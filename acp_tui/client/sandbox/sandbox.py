@@ -1,22 +1,26 @@
-"""One agent's sandbox: made when it starts, shared by its commands, and gone when it has ended."""
+"""One agent's sandbox: made when it starts, shared by its commands, and gone when it has ended; what it refuses."""
 
 from __future__ import annotations
 
+import json
+import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from acp_tui.client.errors import AgentNotRunnable, SettingsError
+from acp_tui.client.path_globs import alternatives, is_spelled_in
 from acp_tui.client.processes import inherited
 from acp_tui.client.sandbox import Access
 from acp_tui.client.sandbox.box import Box, make_box
+from acp_tui.client.sandbox.defaults import SECRETS
 from acp_tui.client.sandbox.engines import Engine, Way, engine_for
-from acp_tui.client.sandbox.masks import masks
 from acp_tui.client.sandbox.needs import needs_of
-from acp_tui.client.sandbox.refusals import refusals
 from acp_tui.client.settings.location import cache_folder
-from acp_tui.client.settings.settings import RefusalRule, SandboxProfile
+from acp_tui.client.settings.settings import READ_ONLY, RefusalRule, SandboxProfile
+from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import from_home
 from acp_tui.values import dataclass
 
@@ -145,3 +149,102 @@ def make_sandbox(
 
 def _listed(paths: Sequence[Path]) -> str:
     return ", ".join(from_home(path) for path in paths)
+
+
+MAX_CHARACTERS: Final = 1 << 14
+"""Of the end of the text: errors are there."""
+MAX_LINE: Final = 1_000
+_ESCAPES: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_READ_ONLY: Final = ("read-only file system", "erofs")
+_DENIED: Final = ("permission denied", "eacces", "operation not permitted", "eperm")
+_MISSING: Final = ("no such file or directory", "enoent")
+_QUOTED: Final = r"""['"`‘]([^'"`‘’]{1,300})['"`’]"""
+_BARE: Final = r"""(?:^|(?<=[\s:(=]))((?:~|\.{1,2}|[\w.+-]{1,80})?/[^\s:'",;)]{0,300})"""
+_PATHS: Final = re.compile(f"{_QUOTED}|{_BARE}")
+
+
+def refusals(text: str, cwd: Path, box: Box) -> Iterator[tuple[Path, str]]:
+    """The places that a sandbox refuses, as a text of system errors names them, each with a sentence for the user.
+
+    Relative paths are in `cwd`. Nothing is looked up: what is hidden may not exist either.
+    """
+    for line in _ESCAPES.sub("", text[-MAX_CHARACTERS:]).splitlines():
+        said = line[:MAX_LINE].lower()
+        is_write = _has(said, _READ_ONLY)
+        if not (is_write or _has(said, (*_DENIED, *_MISSING))):
+            continue
+        for found in _PATHS.finditer(line[:MAX_LINE]):
+            named = os.path.expanduser(found[1] or found[2])  # noqa: PTH111 - Path raises for an unknown user
+            path = Path(os.path.normpath(cwd / named))
+            note = _note(path, box, is_write=is_write, is_denied=is_write or _has(said, _DENIED))
+            if note:
+                yield path, note
+
+
+def _has(text: str, words: Sequence[str]) -> bool:
+    return any(word in text for word in words)
+
+
+def _note(path: Path, box: Box, *, is_write: bool, is_denied: bool) -> str:
+    """Why the sandbox refuses it, and what would allow it; "" if it doesn't."""
+    profile, access = box.profile, box.access(path)
+    name, shown = profile.name, make_visible_line(from_home(path))
+    place = next(each for each in (path, *path.parents) if each in box.places)
+    is_in_session = any(place == folder or folder in place.parents for folder in box.folders)
+    if access is Access.HIDDEN and is_in_session:
+        return f"The sandbox {name} hides {shown}, as your settings say."
+    secrets = {Path(os.path.expanduser(secret)) for secret in SECRETS}  # noqa: PTH111 - as above
+    is_secret = not secrets.isdisjoint((path, *path.parents))
+    if access is Access.HIDDEN and is_secret:  # no agent's output may talk the user into opening it
+        return f"The sandbox {name} hides {shown}, as it hides all keys and logins that aren't the agent's."
+    if access is Access.HIDDEN and is_write:
+        return f"The sandbox {name} hides {shown}: {_line('writable', profile.writable, shown, name)} would allow it."
+    if access is Access.HIDDEN:
+        return f"The sandbox {name} hides {shown}: {_line('readable', profile.readable, shown, name)} would allow it."
+    if access is not Access.READABLE or not is_denied:
+        return ""
+    if place != Path("/") and box.access(place.parent) is Access.WRITABLE:
+        return f"The sandbox {name} keeps {shown} read-only, since it can run something later: change it yourself."
+    if is_in_session and "." not in profile.writable:
+        return f"In the sandbox {name}, the agent can only read {shown}; in the sandbox workspace, it can write there."
+    if is_write:
+        line = _line("writable", profile.writable, shown, name)
+        return f"In the sandbox {name}, the agent can only read {shown}: {line} would allow it."
+    return ""
+
+
+def _line(key: str, listed: Sequence[str], path: str, name: str) -> str:
+    where = "of one of your own, [sandbox.NAME]," if name == READ_ONLY.name else f"under [sandbox.{name}]"
+    return f"{key} = {json.dumps([*listed, path], ensure_ascii=False)} {where}"
+
+
+_ACCESS = {None: Access.HIDDEN, "read": Access.HIDDEN} | dict.fromkeys(("edit", "delete", "move"), Access.READABLE)
+"""What is left of a file by a rule for this kind of tool call."""
+
+
+def masks(rules: Sequence[RefusalRule], roots: Sequence[Path]) -> Iterator[tuple[Path, Access]]:
+    """What exists of what the rules name, and the access that is left. Blocks: it goes through the folders."""
+    named = [
+        (path, _ACCESS[rule.kind])
+        for rule in rules
+        if rule.path and not rule.command and rule.kind in _ACCESS
+        for path in alternatives(rule.path)
+    ]
+    for path, access in named:
+        if path.startswith("/"):
+            yield from ((found, access) for found in Path("/").glob(path.lstrip("/")))
+    if all(path.startswith("/") for path, _ in named):
+        return
+    spelled = [str(root) for root in roots]
+    for root in spelled:
+        for folder, folders, files in os.walk(root):
+            for name in [*folders, *files]:
+                place = f"{folder}/{name}"
+                left = [access for path, access in named if is_spelled_in(place, path, spelled)]
+                if left:
+                    # A link can't be hidden, but what it leads to here.
+                    leads_to = os.path.realpath(place)
+                    if leads_to.startswith(tuple(f"{os.path.realpath(each)}/" for each in spelled)):
+                        yield Path(leads_to), Access.HIDDEN if Access.HIDDEN in left else Access.READABLE
+                    if name in folders:
+                        folders.remove(name)  # all below is the same

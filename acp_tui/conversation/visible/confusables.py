@@ -13,8 +13,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Final
 
-from acp_tui.conversation.visible.look_alikes import ANYWHERE, IN_WORDS
-from acp_tui.conversation.visible.text import (
+from acp_tui.conversation.visible import (
     SPACES,
     character_set,
     code_ranges,
@@ -22,6 +21,7 @@ from acp_tui.conversation.visible.text import (
     make_visible,
     make_visible_line,
 )
+from acp_tui.conversation.visible.look_alikes import ANYWHERE, IN_WORDS
 from acp_tui.values import dataclass
 
 

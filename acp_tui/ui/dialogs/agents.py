@@ -1,10 +1,11 @@
-"""The dialog to choose an agent. It shows what each one runs, and what is missing. It doesn't start any."""
+"""The dialogs to choose an agent, with what each one runs or is missing, and to install it. They start none."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
-from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
+from functools import partial
+from typing import Any, ClassVar, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 from anyio import to_thread
 from textual import work
@@ -12,19 +13,22 @@ from textual.app import App, ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import Input, Static
+from textual.worker import Worker, WorkerState
 
 from acp_tui.client.agents.catalogue import Catalogue, ListedAgent, read_catalogue
 from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.agents.installed import Offer, terms_of
+from acp_tui.client.agents.installing import InstallFailed, Tell, install, look_up
 from acp_tui.client.agents.registry import RegistryUnavailable, registry_file, update_registry
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
-from acp_tui.ui.dialogs.installing import installed_command
 from acp_tui.ui.dialogs.trust import agreed_command
 from acp_tui.ui.kit.desktop import copy
 from acp_tui.ui.kit.dialog import Dialog, Frame, shown, shown_line
 from acp_tui.ui.kit.filtered_list import FilteredList
+from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.kit.row_list import GAP, NumberedRows, PickerRow, aligned
 from acp_tui.ui.rendering.wrapping import cut
 
@@ -307,3 +311,69 @@ def _age(catalogue: Catalogue) -> str:
     if catalogue.fetched_at is None:
         return ""
     return f"Includes the agent registry of {datetime.fromtimestamp(catalogue.fetched_at):%Y-%m-%d %H:%M}"
+
+
+R = TypeVar("R")
+
+
+async def installed_command(app: App[Any], offer: Offer) -> AgentCommand | None:
+    """The command of the agent, once it's installed; None if the user doesn't agree, or it failed, as they have read.
+
+    Await it in a worker.
+    """
+    name = offer.name
+    found = await app.push_screen_wait(StepDialog(f"Looking up {name} …", lambda _: look_up(offer)))
+    if found is None or not await app.push_screen_wait(InstallQuestion(found)):
+        return None
+    made = await app.push_screen_wait(StepDialog(f"Installing {name} {found.version} …", partial(install, found)))
+    return None if made is None else made.command
+
+
+class InstallQuestion(QuestionScreen):
+    """Returns True if the user agrees to install the agent."""
+
+    def __init__(self, offer: Offer) -> None:
+        """Shows all that is downloaded and run."""
+        about, line, checked, *rest = terms_of(offer)
+        checked_style = "$text-warning" if checked.startswith("⚠") else ""
+        told = [shown_line(about), Content(), shown_line(line, "bold"), Content()]
+        told += [shown_line(checked, checked_style), *map(shown_line, rest)]
+        super().__init__(Content.assemble("Install ", shown_line(offer.name), "?"), told, yes="Yes, install it")
+
+
+class StepDialog(Dialog[R | None], Generic[R]):
+    """Shows how a step of an installation goes. Returns its result; None if it failed, or the user has canceled it."""
+
+    def __init__(self, title: str, step: Callable[[Tell], Awaitable[R]]) -> None:
+        super().__init__()
+        self._heading = title
+        self._step = step
+        self._said = Static(classes="dialog-said", markup=False)
+
+    def compose(self) -> ComposeResult:
+        yield Frame(shown_line(self._heading), "{dialog_close} cancel", self._said)
+
+    def on_mount(self) -> None:
+        self._working = self._work()
+
+    @work(exit_on_error=False)
+    async def _work(self) -> None:
+        try:
+            result = await self._step(lambda text: self._said.update(shown_line(text)))
+        except InstallFailed as error:
+            self._said.update(shown("\n".join(filter(None, (str(error), error.hint))), "$text-error"))
+            self.query_one(Frame).show_keys("{dialog_close} back")
+        else:
+            self.dismiss(result)
+
+    def action_close(self) -> None:
+        """Close it once nothing is left of a step that goes on."""
+        if self._working.is_finished:
+            self.dismiss(None)
+        else:
+            self._said.update("Canceling …")
+            self._working.cancel()
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        if event.state is WorkerState.CANCELLED:
+            self.dismiss(None)

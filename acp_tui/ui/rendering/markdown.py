@@ -12,7 +12,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from acp_tui.conversation.visible.text import VisibleStream
+from acp_tui.conversation.visible import VisibleStream
 from acp_tui.ui.rendering.highlight import CodePanel
 from acp_tui.ui.rendering.markdown_blocks import IS_OPEN, MAX_NESTING, BlockPainter, split_blocks
 from acp_tui.ui.rendering.markdown_context import BlockCut, Context, OpenBlock, is_blank

@@ -10,8 +10,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from acp_tui.conversation.visible import make_visible
-from acp_tui.conversation.visible.text import VisibleStream
+from acp_tui.conversation.visible import VisibleStream, make_visible
 from acp_tui.ui.rendering.wrapping import CUT, JOINT, Lines, Rows, break_words, has_one_cell_each, wrap
 
 TAB_CELLS: Final = 4

@@ -89,9 +89,9 @@ class TakeOut:
         if session is None:
             return
         # The formats need a Markdown parser, which most tabs never load for this.
-        from acp_tui.client.export import NOT_REDACTED, ExportFacts, default_name, export
+        from acp_tui.client.export import facts, writing
 
-        facts = ExportFacts.now(
+        about = facts.ExportFacts.now(
             agent.title if agent is not None else "",
             session.cwd,
             session.session_id,
@@ -103,12 +103,12 @@ class TakeOut:
         async def write(path: Path, is_replaced: bool) -> None:
             # Large diffs take seconds while the agent goes on. Write the conversation as it was at Enter.
             taken = snapshot(session.conversation)
-            await to_thread.run_sync(partial(export, taken, facts, path, overwrite=is_replaced))
+            await to_thread.run_sync(partial(writing.export, taken, about, path, overwrite=is_replaced))
 
-        dialog = ExportDialog(session.cwd, file or default_name(facts, ".md"), write, is_chosen=bool(file))
+        dialog = ExportDialog(session.cwd, file or facts.default_name(about, ".md"), write, is_chosen=bool(file))
         written = await self._tab.ask(dialog)
         if written is not None:
-            self._tab.say(f"Written to {make_visible_line(from_home(written))}\n{NOT_REDACTED}")
+            self._tab.say(f"Written to {make_visible_line(from_home(written))}\n{writing.NOT_REDACTED}")
 
     # One entry
 

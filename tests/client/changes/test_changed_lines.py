@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_tui.client import line_comparison
-from acp_tui.client.changes.model import compare, split_lines
+from acp_tui.client.changes import compare, split_lines
 from acp_tui.client.line_comparison import LineChange
 
 texts = st.lists(st.sampled_from([b"a\n", b"b\n", b"c\n", b"\n", b"d\r\n", b"e\r", b"f"])).map(b"".join)

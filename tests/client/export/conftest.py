@@ -2,7 +2,7 @@
 
 import pytest
 
-from acp_tui.client.export import ExportFacts
+from acp_tui.client.export.facts import ExportFacts
 from acp_tui.conversation.content import (
     Annotations,
     Audio,

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from acp_tui.client.export import ExportFacts, to_jsonl
-from acp_tui.client.export.jsonl import ChangedLines
+from acp_tui.client.export.facts import ExportFacts
+from acp_tui.client.export.jsonl import ChangedLines, to_jsonl
 from acp_tui.conversation import reducer
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation

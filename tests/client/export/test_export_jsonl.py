@@ -6,7 +6,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.client.export import ExportFacts, to_jsonl
+from acp_tui.client.export.facts import ExportFacts
+from acp_tui.client.export.jsonl import to_jsonl
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.updates import UnknownUpdate
 from acp_tui.conversation.visible import hidden_characters

@@ -8,8 +8,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from acp_tui.client.export import ExportFacts, to_markdown
 from acp_tui.client.export.contained import contained, escaped, fence, literal
+from acp_tui.client.export.facts import ExportFacts
+from acp_tui.client.export.markdown import to_markdown
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.tool_calls import BlockContent

@@ -2,7 +2,8 @@
 
 from copy import deepcopy
 
-from acp_tui.client.export import ExportFacts, to_jsonl
+from acp_tui.client.export.facts import ExportFacts
+from acp_tui.client.export.jsonl import to_jsonl
 from acp_tui.conversation.buffers import ByteRing
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation, snapshot

@@ -6,7 +6,9 @@ import json
 
 import pytest
 
-from acp_tui.client.export import ExportFacts, to_jsonl, to_markdown
+from acp_tui.client.export.facts import ExportFacts
+from acp_tui.client.export.jsonl import to_jsonl
+from acp_tui.client.export.markdown import to_markdown
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.elicitation import FieldAnswer, Form, UrlVisit

@@ -6,15 +6,10 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client.errors import ClientError
-from acp_tui.client.export import (
-    CannotWrite,
-    ExportFacts,
-    UnknownFormat,
-    default_name,
-    export,
-    to_jsonl,
-    to_markdown,
-)
+from acp_tui.client.export.facts import ExportFacts, default_name
+from acp_tui.client.export.jsonl import to_jsonl
+from acp_tui.client.export.markdown import to_markdown
+from acp_tui.client.export.writing import CannotWrite, UnknownFormat, export
 from acp_tui.client.save_content import FileExists
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation
@@ -70,7 +65,7 @@ def test_a_file_that_appears_meanwhile_is_not_touched(
         path.write_text("theirs")
         return plain_text(data, is_complete=is_complete)
 
-    monkeypatch.setattr("acp_tui.client.export.tool_calls.plain_text", meddling)
+    monkeypatch.setattr("acp_tui.client.export.markdown.plain_text", meddling)
     with pytest.raises(FileExists):
         export(everything, facts, path)
 
@@ -115,7 +110,7 @@ def test_a_failure_leaves_the_old_file_and_no_other(
     def failing(data: bytes, *, is_complete: bool) -> str:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("acp_tui.client.export.tool_calls.plain_text", failing)
+    monkeypatch.setattr("acp_tui.client.export.markdown.plain_text", failing)
     with pytest.raises(CannotWrite, match="No space left on device"):
         export(everything, facts, path, overwrite=True)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client.sandbox import Access
-from acp_tui.client.sandbox.masks import masks
+from acp_tui.client.sandbox.sandbox import masks
 from acp_tui.client.settings.settings import RefusalRule
 
 

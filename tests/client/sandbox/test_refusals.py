@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client.sandbox import Access
-from acp_tui.client.sandbox.refusals import refusals
+from acp_tui.client.sandbox.sandbox import refusals
 from acp_tui.client.settings.settings import READ_ONLY, SandboxProfile
 from support.settings import sandbox_of
 

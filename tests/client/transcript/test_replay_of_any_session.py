@@ -17,10 +17,10 @@ from anyio.abc import TaskGroup
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acp_tui.client.early_updates import MAX_EARLY_UPDATES
 from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.session import Session
+from acp_tui.client.subagents import MAX_EARLY_UPDATES
 from acp_tui.client.transcript.recording_plan import RecordingPlan
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation

@@ -14,8 +14,7 @@ from textual.screen import Screen
 
 from acp_tui.client.agents.installed import all_installed, read_installed
 from acp_tui.client.agents.installing import Tell
-from acp_tui.ui.dialogs.agents import choose_agent
-from acp_tui.ui.dialogs.installing import InstallQuestion, StepDialog
+from acp_tui.ui.dialogs.agents import InstallQuestion, StepDialog, choose_agent
 from support.dialogs import NOTHING, DialogApp, DialogPage, open_dialog
 from support.installers import Installers, installers
 

@@ -26,7 +26,7 @@ from acp_tui.ui.dialogs.agent_offers import (
     LoginMethod,
     OptionsDialog,
 )
-from acp_tui.ui.dialogs.installing import InstallQuestion
+from acp_tui.ui.dialogs.agents import InstallQuestion
 from acp_tui.ui.dialogs.trust import TrustDialog
 from acp_tui.ui.kit.pickers import Picker
 from acp_tui.ui.kit.row_list import PickerRow

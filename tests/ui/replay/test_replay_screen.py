@@ -18,10 +18,9 @@ from acp_tui.rpc import Direction
 from acp_tui.ui.conversation.entry_views import EntryView
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.permission.request_keys import AnswerableRequest
-from acp_tui.ui.replay.bar import Position, ReplayBar, bar_of
 from acp_tui.ui.replay.panel import RecordedCard
 from acp_tui.ui.replay.player import Pace, Spot
-from acp_tui.ui.replay.screen import ReplayApp, ReplayScreen
+from acp_tui.ui.replay.screen import Position, ReplayApp, ReplayBar, ReplayScreen, bar_of
 from acp_tui.ui.replay.timeline import Timeline
 from support.recorded_sessions import begun, form, got, prompted, said, timeline_of, told, two_turns, unread_timeline_of
 from support.screens import Shown, settled

@@ -119,7 +119,7 @@ async def test_a_file_is_written_beside_the_loop_from_a_conversation_that_stands
     def note(conversation: Conversation, *_: object, **__: object) -> None:
         wanted.append((conversation, threading.current_thread() is threading.main_thread()))
 
-    monkeypatch.setattr("acp_tui.client.export.export", note)
+    monkeypatch.setattr("acp_tui.client.export.writing.export", note)
     async with open_desk(SESSION, REPLY) as desk:
         await desk.has_session()
         await desk.send("go")
