@@ -128,8 +128,7 @@ def test_a_day_with_agents_on_one_repository(tmp_path: Path) -> None:
         write(day, "/rename The day")
         write(day, "/fork")
         day.wait_for("◉ Go on in a fork")
-        day.type("\r")
-        day.wait_for("forked from “The day”")
+        day.insist("\r", lambda: "forked from “The day”" in day.shown)
 
         start(day, "helpers", 3, in_worktree=True)
         assert [path.name for path in (tmp_path / "project.worktrees").iterdir()]
@@ -152,8 +151,7 @@ def test_a_day_with_agents_on_one_repository(tmp_path: Path) -> None:
         day.until(lambda: (repository / "made.txt").exists() and "● " in day.shown)
         write(day, "/undo")
         day.wait_for("1 file +1")
-        day.type("\r")
-        day.wait_for("brings it back")
+        day.insist("\r", lambda: "brings it back" in day.shown)
         assert not (repository / "made.txt").exists()
 
         day.type("\x1b[21~")

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final
 
 import anyio
 from textual.app import App
-from textual.events import Key, Paste
+from textual.events import Paste
 from textual.notifications import Notify
 from textual.pilot import Pilot
 from textual.screen import Screen
@@ -26,8 +26,8 @@ from acp_tui.ui.dialogs.session_rows import HOSTED, NEEDS_YOU, OPEN, OpenMode, S
 from acp_tui.ui.kit.themes import DARK, OWN_THEMES, stylesheets
 from acp_tui.ui.session.panel import SessionPanel
 from acp_tui.ui.textual_gaps.internals import patch_textual
-from support.screens import rows
-from support.settling import settle, until_so
+from support.screens import Shown
+from support.settling import settle
 from support.waiting import TEST_LIMIT_S
 
 # What a test does to a dialog and reads from it
@@ -66,11 +66,11 @@ class DialogApp(App[None]):
         self.result = result
 
 
-class DialogPage:
-    """A dialog under test. Its async methods return when the screen has settled."""
+class DialogPage(Shown):
+    """A dialog under test."""
 
     def __init__(self, pilot: Pilot[None], app: DialogApp) -> None:
-        self.pilot = pilot
+        super().__init__(pilot)
         self.app = app
 
     @property
@@ -79,38 +79,13 @@ class DialogPage:
         return self.app.result
 
     @property
-    def lines(self) -> list[str]:
-        """The rows of the screen."""
-        return [strip.text.rstrip() for strip in rows(self.pilot)]
-
-    @property
-    def text(self) -> str:
-        """The screen."""
-        return "\n".join(self.lines)
-
-    @property
     def words(self) -> str:
         """The screen's text, however its lines break."""
         return " ".join(word for word in self.text.split() if word not in "│╭╮╰╯▌▐")
 
-    async def press(self, *keys: str) -> None:
-        """Press these keys in order."""
-        for key in keys:
-            self.app.post_message(Key(key, " " if key == "space" else key if len(key) == 1 else None))
-            await self.settled()
-
     async def write(self, text: str) -> None:
         """Paste into the focused widget."""
         self.app.post_message(Paste(text))
-        await self.settled()
-
-    async def click(self, text: str) -> None:
-        """Click the first place that shows this text."""
-        row = next((at for at, line in enumerate(self.lines) if text in line), None)
-        assert row is not None, f"{text!r} isn't on the screen:\n{self.text}"
-        column = self.lines[row].index(text)
-        widget, region = self.app.screen.get_widget_at(column, row)
-        await self.pilot.click(widget, offset=(column - region.x, row - region.y))
         await self.settled()
 
     async def settled(self) -> None:
@@ -118,10 +93,6 @@ class DialogPage:
         await settle(self.pilot)
         await self.pilot.wait_for_animation()
         await settle(self.pilot)
-
-    async def until(self, condition: Callable[[], bool]) -> None:
-        """Wait for a worker's result."""
-        await until_so(self.pilot, condition, lambda: self.text)
 
 
 @asynccontextmanager
@@ -214,6 +185,9 @@ class NoSessions:
         return ""
 
     async def no_forget(self, session: PastSession) -> str:
+        return ""
+
+    async def worktree_of(self, session: PastSession) -> str:
         return ""
 
     async def delete(self, session: PastSession) -> None: ...

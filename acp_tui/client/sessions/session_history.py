@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NoReturn, TypeAlias, TypeVar
 
 from acp_tui.client.agents.command import DEMO, AgentCommand
+from acp_tui.client.agents.remembered import read_json_object, write_json_state
 from acp_tui.client.errors import ClientError
 from acp_tui.client.secrets.masking import MASK, Masker
 from acp_tui.client.sessions.session import Session
+from acp_tui.client.settings.location import state_folder
 from acp_tui.client.settings.settings import NO_SANDBOX, RecordingSettings
 from acp_tui.client.transcript.digest import digest_of
 from acp_tui.client.transcript.index import RecordedSession, SessionIndex
@@ -362,6 +364,9 @@ def _said_in(path: Path, session_id: SessionId) -> Sequence[str]:
     return part.words.splitlines() if part is not None else ()
 
 
+MAX_FOLDERS: Final = 200
+"""Of which it's remembered what was left there."""
+
 HostState: TypeAlias = Literal["", "runs", "watched", "gone"]
 
 
@@ -379,6 +384,24 @@ class LeftSession:
     """Why the agent can't reopen it; "" if it can."""
     host: HostState = ""
     """Whether it goes on in a host, perhaps only watched, or would in another one; `agent` is its name or address."""
+
+
+def _left_file() -> Path:
+    return state_folder() / "left-sessions.json"
+
+
+def remember_left(folder: Path, left: Iterable[LeftSession]) -> None:
+    """Remember what was left in the tabs of an acp-tui that was started in this folder; nothing changes nothing."""
+    if ids := [one.session_id for one in left if not one.host]:
+        others = {key: value for key, value in read_json_object(_left_file()).items() if key != str(folder)}
+        with suppress(OSError):
+            write_json_state(_left_file(), {**dict([*others.items()][-MAX_FOLDERS:]), str(folder): ids})
+
+
+def left_in(folder: Path) -> Sequence[str]:
+    """The IDs of the sessions that were left in this folder the last time, in the order of their tabs. Blocks."""
+    found = read_json_object(_left_file()).get(str(folder))
+    return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
 
 
 def left_session(

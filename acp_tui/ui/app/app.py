@@ -332,17 +332,17 @@ class AcpTuiApp(BaseApp):
         return next((tab.failure for tab in self.tabs if tab.failure is not None), None)
 
     def left_sessions(self) -> Sequence[LeftSession]:
-        """The sessions that the user can reopen after the app has quit."""
+        """The sessions that the user can reopen after the app has quit, which are remembered."""
         tabs = [tab for tab in self.tabs if tab.session is not None]
         if not tabs:
             return ()
-        return self._dialogs.left_sessions(tabs)
+        return self._dialogs.left_sessions(tabs, self._cwd)
 
     @work
     async def choose_agent(self) -> None:
         """Start an agent in a new tab, in the folder of the tab in front. Without a tab, canceling quits."""
         front = self.tabs.front
-        choice = await self._dialogs.choose_agent()
+        choice = await self._dialogs.choose_agent(self.tabs)
         if choice is None:
             if front is None:
                 self.exit()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from anyio import to_thread
 
-from acp_tui.client.agents.catalogue import recorded_agent
+from acp_tui.client.agents.catalogue import EntrySource, ListedAgent, recorded_agent
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.remembered import in_its_sandbox
 from acp_tui.client.errors import SessionNotOpened
@@ -21,6 +21,7 @@ from acp_tui.client.sessions.session_history import (
     SessionFromRecording,
     left_session,
     past_session,
+    remember_left,
     sandboxed_as_before,
 )
 from acp_tui.client.settings.project_settings import ProjectSettings
@@ -65,9 +66,17 @@ class Dialogs:
         ]
         return await self._app.push_screen_wait(Picker(f"Quit? {waiting}" if waiting else "Quit", rows, search=False))
 
-    async def choose_agent(self) -> AgentChoice | None:
-        """Let the user choose an agent to start, here or in a new worktree; None if they cancel."""
-        return await choose_agent(self._app)
+    async def choose_agent(self, tabs: Iterable[Tab]) -> AgentChoice | None:
+        """Let the user choose an agent to start, here or in a new worktree; None if they cancel.
+
+        Those that the tabs run by a command line are in no catalogue, and in this list.
+        """
+        here = {
+            command.argv: ListedAgent(command, EntrySource.USER, tab.agent_title, is_recent=True)
+            for tab in tabs
+            if (command := tab.link.command) is not None and not (command.is_listed or command.is_host)
+        }
+        return await choose_agent(self._app, here=[*here.values()])
 
     async def add_worktree(self, cwd: Path) -> Path | None:
         """Add a git worktree for the first tab; None if that fails, which the user is told."""
@@ -129,11 +138,16 @@ class Dialogs:
             if is_offered and command.when(tab.actions):
                 yield command
 
-    def left_sessions(self, tabs: Iterable[Tab]) -> Sequence[LeftSession]:
-        """The sessions left in the tabs, from left to right, without those read from recordings."""
-        left = (
+    def left_sessions(self, tabs: Iterable[Tab], folder: Path) -> Sequence[LeftSession]:
+        """The sessions left in the tabs, from left to right, without those read from recordings.
+
+        An empty session in this folder offers them from now on.
+        """
+        found = (
             left_session(tab.session, tab.link.agent, tab.link.command, has_lost_host=tab.link.has_lost_host)
             for tab in tabs
             if tab.session is not None
         )
-        return [one for one in left if one is not None]
+        left = [one for one in found if one is not None]
+        remember_left(folder, left)
+        return left

@@ -202,6 +202,11 @@ class FolderChanges:
         finally:
             self._done += [done] * bool(done)
 
+    @property
+    def can_undo(self) -> bool:
+        """Whether something was reverted here that isn't undone yet."""
+        return bool(self._done)
+
     async def undo(self) -> str:
         """Undo the last revert of a hunk, a file, or several; return what to tell the user.
 

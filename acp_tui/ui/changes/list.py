@@ -45,7 +45,8 @@ from acp_tui.ui.rendering.palette import Palette
 if TYPE_CHECKING:
     from acp_tui.ui.prompt import PromptInput
 
-KEYS: Final = "{undo_revert} undo · {reload} refresh · {dialog_close} back"
+UNDO: Final = "{undo_revert} undo · "
+KEYS: Final = "{reload} refresh · {dialog_close} back"
 KEYS_OF_CHANGES: Final = "{list_choose} review · {revert} revert · {revert_all} revert all · "
 NO_COMMENTS: Final = "No comments yet. {list_choose} opens the file, and {comment} comments on its lines"
 RELOAD: Final = " · {reload}"
@@ -165,7 +166,7 @@ class ChangesScreen(ModalScreen[None]):
         self._since.update(who if changes else nothing)
         self._notes.update(make_visible("\n".join(notes)))
         self._notes.display = bool(notes)
-        told = KEYS_OF_CHANGES * bool(changes) + KEYS
+        told = KEYS_OF_CHANGES * bool(changes) + UNDO * self._folder.can_undo + KEYS
         if changes and self._is_in_worktree:
             told = told.replace(RELOAD, COPY + RELOAD)
         if comments := self._prompt.comments:

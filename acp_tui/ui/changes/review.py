@@ -384,7 +384,7 @@ class ReviewScreen(ModalScreen[None]):
             "{previous_file} {next_file} files",
             "{revert} revert hunk",
             "{revert_all} file" if is_brief else "{revert_all} revert file",
-            "{undo_revert} undo",
+            *["{undo_revert} undo"] * self._folder.can_undo,
             *self._view.keys,
             "{diff_columns} one column" if self._layout == "columns" else "{diff_columns} side by side",
             "{diff_context} changes only" if self._shows_whole_file else "{diff_context} whole file",

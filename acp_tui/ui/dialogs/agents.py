@@ -186,14 +186,17 @@ class AgentChoice(NamedTuple):
 START: Final = "Start an agent"
 
 
-async def choose_agent(app: App[Any], title: str = START, *, last: str = "") -> AgentChoice | None:
+async def choose_agent(
+    app: App[Any], title: str = START, *, last: str = "", here: Sequence[ListedAgent] = ()
+) -> AgentChoice | None:
     """Let the user choose an agent, and agree to what it runs or installs if necessary; None if they don't.
 
-    Await it in a worker. The command is ready to start. The agent named `last` is the last in the list.
+    Await it in a worker. The command is ready to start. The agent named `last` is the last in the list; those that run
+    `here` by a command line are the first.
     """
     is_in_worktree = False
     while True:
-        screen = AgentsScreen(title=title, is_in_worktree=is_in_worktree, last=last)
+        screen = AgentsScreen(title=title, is_in_worktree=is_in_worktree, last=last, here=here)
         chosen = await app.push_screen_wait(screen)
         if chosen is None:
             return None
@@ -220,9 +223,11 @@ class AgentsScreen(Dialog[ListedAgent | None]):
         title: str = START,
         is_in_worktree: bool = False,
         last: str = "",
+        here: Sequence[ListedAgent] = (),
     ) -> None:
         super().__init__()
         self._heading = title
+        self._here = here
         self._last = last
         self.is_in_worktree = is_in_worktree
         self._read = read
@@ -250,7 +255,9 @@ class AgentsScreen(Dialog[ListedAgent | None]):
     @work(exclusive=True)
     async def _show_catalogue(self) -> None:
         catalogue = await to_thread.run_sync(self._read)
-        self._list.show_agents(sorted(catalogue.agents, key=lambda agent: agent.command.name == self._last))
+        self._list.show_agents(
+            sorted((*self._here, *catalogue.agents), key=lambda agent: agent.command.name == self._last)
+        )
         self._say(_said_of(catalogue))
 
     @work(exclusive=True)

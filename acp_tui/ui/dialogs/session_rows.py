@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from acp_tui.client.sessions.session_history import PastSession
+from acp_tui.client.worktrees import BRANCH_PREFIX
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.kit.row_list import GAP, MAX_FOLDER_CELLS, PickerRow, aligned, short_folder, short_time
 from acp_tui.ui.rendering.wrapping import cut, width_cells
@@ -121,9 +122,12 @@ def session_rows(
     times = [_local_time(row.when) for row in rows]
     labels = [" ".join(filter(None, (row.mark, f"{PINNED * row.is_pinned}{row.title or row.agent}"))) for row in rows]
     widest = max((width_cells(label[:TITLE_CELLS]) for label in labels), default=0)
+    states = ["archived" if row.is_archived else row.state for row in rows]
+    if not any(state and not row.can_be_hidden for row, state in zip(rows, states, strict=True)):
+        cells += max(map(len, states), default=0) + len(GAP)  # only rows that a search brings in take that
     columns = _fitting(
         {
-            "state": aligned(["archived" if row.is_archived else row.state for row in rows]),
+            "state": aligned(states),
             "agent": aligned([cut(make_visible_line(row.agent), MAX_AGENT_CELLS) for row in rows]),
             "prompts": aligned([_prompts(row) for row in rows]),
             "changes": aligned([row.changes for row in rows]),
@@ -140,7 +144,7 @@ def session_rows(
             _rest(row, time, {*columns, *([] if is_low else ["last"])}),
             row.group,
             row.is_current,
-            aside=GAP.join(aside),
+            aside=GAP.join(aside).lstrip(),  # the title has the room
             is_rare=row.can_be_hidden,
             below=row.last if not is_low else "",
             other_words=f"{row.agent} {row.last}",
@@ -153,7 +157,7 @@ def _fitting(columns: dict[str, list[str]], cells: int) -> dict[str, list[str]]:
     """The columns that aren't empty and fit into `cells`. The least important ones are dropped first."""
     columns = {name: texts for name, texts in columns.items() if any(texts)}
     least = "when" if len(set(columns.get("agent", ()))) > 1 else "agent"
-    for name in ("prompts", "folder", "changes", "state", least):
+    for name in ("prompts", "changes", "folder", "state", least):
         if sum(width_cells(texts[0]) + len(GAP) for texts in columns.values()) - len(GAP) <= cells:
             break
         columns.pop(name, None)
@@ -168,7 +172,7 @@ def _prompts(row: SessionRow) -> str:
 
 def _place(row: SessionRow, here: Path | None) -> str:
     if row.branch and row.folder != here:
-        return cut(make_visible_line(row.branch), MAX_FOLDER_CELLS)
+        return cut(make_visible_line(row.branch.removeprefix(BRANCH_PREFIX)), MAX_FOLDER_CELLS)
     return short_folder(row.folder, here)
 
 

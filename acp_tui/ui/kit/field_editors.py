@@ -54,7 +54,8 @@ class ChoiceRows(RowList, can_focus=True):
     def show_whole(self) -> None:
         """Show all rows without scrolling, and leave the keys to the parent. Call it before mounting."""
         self.can_focus = False
-        self._rows_around, self._most_rows = -len(self._choices), len(self._choices)
+        self._rows_around = self._rows_around_low = -len(self._choices)
+        self._most_rows = len(self._choices)
 
     def choose(self, index: int) -> None:
         """Choose this row; with `is_multi`, toggle it."""
@@ -225,6 +226,8 @@ class FieldEditor(Vertical):
         assert isinstance(self.control, ChoiceRows)
         self._more.update(shown(self.control.cut_text))
         self._more.display = bool(self.control.cut_text)
+        if self._more.display:
+            self._reveal()
 
     @on(ChoiceRows.Finished)
     @on(Input.Submitted)

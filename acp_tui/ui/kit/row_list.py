@@ -30,6 +30,7 @@ MIN_LABEL_CELLS: Final = 16
 MIN_CELLS: Final = 4
 MAX_FOLDER_CELLS: Final = 24
 MAX_NUMBERED: Final = 9
+MOST_ROWS: Final = 20
 BELOW_INDENT: Final = 5
 """Of a row's second line."""
 
@@ -79,7 +80,9 @@ class RowList(LineView):
     heading_indent: ClassVar[int] = 0
     """The indent of a heading, in cells."""
 
-    def __init__(self, *, rows_around: int = 17, rows_around_low: int | None = None, most_rows: int = 20) -> None:
+    def __init__(
+        self, *, rows_around: int = 17, rows_around_low: int | None = None, most_rows: int = MOST_ROWS
+    ) -> None:
         """At most `most_rows` high, and low enough to leave `rows_around` rows of the screen.
 
         On a low screen, which has no margins, it leaves `rows_around_low`.
@@ -178,6 +181,7 @@ class RowList(LineView):
         return "◉ " if self.rows[index].is_current else "  "
 
     def draw_line(self, line: int, width: int) -> Strip:
+        width -= self._gap_cells
         if width < MIN_CELLS:
             return BLANK
         palette = palette_for(self.app.current_theme)
@@ -188,11 +192,16 @@ class RowList(LineView):
         if isinstance(what, int):
             return Strip(self._row_segments(what, width, palette))
         indent = " " * self.heading_indent
-        return Strip([Segment(cut(indent + make_visible_line(what), width), palette.muted)])
+        return Strip([Segment(cut(indent + make_visible_line(what), width), palette.strong)])
+
+    @property
+    def _gap_cells(self) -> int:
+        """The cells between the rows and the scroll bar."""
+        return 1 if self.show_vertical_scrollbar else 0
 
     def shows_whole(self, row: PickerRow[Any]) -> bool:
         """Whether there is room in the row's line for all that is said about it."""
-        width = self.scrollable_content_region.width - self.mark_cells
+        width = self.scrollable_content_region.width - self.mark_cells - self._gap_cells
         about = make_visible_line(row.is_disabled_reason or row.description)
         needed = width_cells(make_visible_line(row.label)) + len(GAP) + width_cells(about)
         return not _aside(row, width) and needed <= width

@@ -29,7 +29,7 @@ from acp_tui.ui.commands.keys import is_stray, keys_in_force, pause_before_key_s
 from acp_tui.ui.commands.table import PAGES, STEPS, bindings_of
 from acp_tui.ui.kit.answer_guard import STRAYED, QuestionGuard, TakesText
 from acp_tui.ui.kit.desktop import copy
-from acp_tui.ui.kit.dialog import shown, shown_line
+from acp_tui.ui.kit.dialog import key_lines, shown, shown_line
 from acp_tui.ui.kit.field_editors import SECRET_WARNING, ChoiceRows, FieldEditor, name_of
 from acp_tui.ui.kit.notice_lines import ASKING, AskingChanged
 from acp_tui.ui.kit.row_list import MAX_NUMBERED
@@ -38,13 +38,14 @@ from acp_tui.ui.textual_gaps.internals import bindings_of_key, press_in, take_wa
 
 MAX_TITLE_CELLS: Final = 30
 """The maximum width of the agent's name, so that the number of waiting questions stays in view."""
-BETWEEN_KEYS: Final = " · "
+FRAME_FROM_ROWS: Final = 14
+"""On a lower screen, the card has no frame, as a request has none on its full screen."""
 KEYS_OF_ALL: Final = frozenset({"escape", "tab", "shift+tab", "ctrl+s", "pageup", "pagedown"})
 """These keys act on the card, whichever field has the focus."""
 
 
 class Parts(Vertical):
-    """The content of the card. Records which keys bubbled up from its fields and buttons."""
+    """Fields or buttons of the card. Records which keys bubbled up from them."""
 
     DEFAULT_CSS = "Parts { height: auto; }"
     last: events.Event | None = None
@@ -62,7 +63,12 @@ class FormCard(VerticalScroll, can_focus=True):
     counts right after letters. A number answers a page, or a form with a single choice.
     """
 
-    DEFAULT_CSS = "FormCard { height: auto; }"
+    # What it asks scrolls between who asks, above, and the buttons and keys, below.
+    DEFAULT_CSS = """
+    FormCard { height: auto; }
+    FormCard > #asker { dock: top; height: auto; }
+    FormCard > #foot { dock: bottom; }
+    """
 
     PLACE: Final = "question"
     BINDINGS = bindings_of(*STEPS, *PAGES, "read_on", place=PLACE)
@@ -86,14 +92,15 @@ class FormCard(VerticalScroll, can_focus=True):
         self._count = 1
         self._editors = [FieldEditor(field) for field in asked.fields] if isinstance(asked, elicitation.Form) else []
         self._rows = self._rows_that_answer()
-        self._parts = Parts()
+        self._parts, self._foot = Parts(), Parts(id="foot")
+        self._title, self._keys = Static(id="asker", markup=False), Static(id="keys", markup=False)
         self._said = Static(classes="dialog-warning", markup=False)
         self._is_enter_meant = False
         """Whether the last key can be an answer. A field handles Enter a moment later."""
         self.is_answered = False
         """Whether the user has answered. If not, a question that disappears was withdrawn."""
         self._has_keyboard = False
-        self._warning = ""
+        self._warning = self._told = ""
 
     def _rows_that_answer(self) -> ChoiceRows | None:
         """The rows of a form with a single choice. They belong to the card, where a number is an answer."""
@@ -109,11 +116,14 @@ class FormCard(VerticalScroll, can_focus=True):
     # What it shows
 
     def compose(self) -> ComposeResult:
+        yield self._title
         with self._parts:
             yield self._said
             yield Static(Content("\n").join(self._head()), classes="dialog-head", markup=False)
             yield from self._editors
+        with self._foot:
             yield Horizontal(*self._buttons(), classes="dialog-buttons")
+            yield self._keys
 
     def _head(self) -> Iterator[Content]:
         match self.asked:
@@ -160,21 +170,21 @@ class FormCard(VerticalScroll, can_focus=True):
         """Show how many questions are waiting, including this one."""
         self._count = count
         what = " asks you to visit a page" if isinstance(self.asked, elicitation.UrlVisit) else " asks"
-        more = f"{BETWEEN_KEYS}1 of {count:,}" if count > 1 else ""
-        title = shown_line(cut(make_visible_line(self._agent_title), MAX_TITLE_CELLS), "bold")
-        self.border_title = Content.assemble(" ", title, what, more, " ")
+        more = f"  1 of {count:,}" if count > 1 else ""
+        title = shown_line(cut(make_visible_line(self._agent_title), MAX_TITLE_CELLS), "bold $text-warning")
+        self._title.update(Content.assemble(title, (what, "bold"), (more, "$foreground-muted")))
         self._show_keys()
 
     def _show_keys(self) -> None:
-        """Show the keys that apply now, as many as fit. A warning replaces them."""
-        room, told = self.size.width - 6, ""
-        for key in [self._warning] if self._warning else self._keys_told():
-            longer = BETWEEN_KEYS.join(filter(None, (told, key)))
-            if told and len(longer) > room:
-                break
-            told = longer
-        style = "$text-warning" if self._warning else "$foreground-muted"
-        self.border_subtitle = Content.styled(f" {told} ", style) if told else None
+        """Show the keys that apply now. A warning replaces them, and the buttons don't move for it."""
+        lines = key_lines(self._keys_told(), max(self.content_size.width, 1), self.app.size.height)
+        if self.has_class("-bare"):
+            lines = lines[:1]
+        told = "\n".join([self._warning, *[" "] * (len(lines) - 1)] if self._warning else lines)
+        if told.count("\n") != self._told.count("\n"):
+            self.guard.note_move()
+        self._told = told
+        self._keys.update(Content.styled(told, "$text-warning" if self._warning else "$foreground-muted"))
 
     def _keys_told(self) -> list[str]:
         hint = keys_in_force(self).hint
@@ -253,11 +263,12 @@ class FormCard(VerticalScroll, can_focus=True):
         self._show_keys()
 
     def on_resize(self) -> None:
+        self.set_class(self.app.size.height < FRAME_FROM_ROWS, "-bare")
         self.guard.note_move()
-        self._show_keys()
+        self.call_after_refresh(self._show_keys)
 
     async def on_key(self, event: events.Key) -> None:
-        if self._parts.last is event:
+        if event in (self._parts.last, self._foot.last):
             await self._take_key_of_part(event)
         elif self.screen.focused is self:
             decides = f"{event.key} answers" if event.key.isdecimal() else ""
@@ -299,7 +310,7 @@ class FormCard(VerticalScroll, can_focus=True):
 
     def on_paste(self, event: events.Paste) -> None:
         """Send text pasted on the card itself to the prompt. Fields have taken theirs."""
-        if self._parts.last is event:
+        if event in (self._parts.last, self._foot.last):
             event.stop()
             self.guard.takes(event)
         else:
@@ -334,11 +345,11 @@ class FormCard(VerticalScroll, can_focus=True):
         else:
             self._rows.action_move(step)
             self.warn("")
-            self.scroll_to_region(self._region_of(self._rows.cursor), animate=False)
+            self._reveal_row(self._rows.cursor)
 
     def action_page(self, direction: int) -> None:
         """Scroll by a page: up for -1, down for 1."""
-        self.scroll_relative(y=direction * self.content_size.height, animate=False)
+        self.scroll_relative(y=direction * self._window.height, animate=False)
 
     def action_confirm(self) -> None:
         """Answer with the focused button, or with the row under the cursor; without either, do nothing."""
@@ -357,8 +368,8 @@ class FormCard(VerticalScroll, can_focus=True):
         assert self._rows is not None
         if not self.guard.may_answer(again):
             return
-        if not self.content_region.contains_region(self._at(index)):
-            self.scroll_to_region(self._region_of(index), animate=False)
+        if not self._window.contains_region(self._at(index)):
+            self._reveal_row(index)
             self.guard.arm()
             self.guard.warn(f"You hadn't seen that row: {again}")
             return
@@ -371,9 +382,15 @@ class FormCard(VerticalScroll, can_focus=True):
         region = self._rows.region
         return Region(region.x, region.y + index, 1, 1)
 
-    def _region_of(self, index: int) -> Region:
-        """Where a row is within the scrolled content."""
-        return self._at(index).translate(self.scroll_offset - self.content_region.offset)
+    @property
+    def _window(self) -> Region:
+        """Where what scrolls is in view: between the title and the buttons."""
+        return self.content_region.shrink(self._parts.dock_gutter)
+
+    def _reveal_row(self, index: int) -> None:
+        """Scroll a row into view."""
+        within = self._at(index).translate(self.scroll_offset - self.content_region.offset)
+        self.scroll_to_region(within, spacing=self._parts.dock_gutter, animate=False)
 
     def action_send(self) -> None:
         """Send a form if all fields are valid. A page is opened by its own key."""

@@ -6,6 +6,7 @@ Also what an empty session shows about earlier ones and its folder.
 from __future__ import annotations
 
 import os
+import shlex
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -29,6 +30,7 @@ from acp_tui.client.sessions.session_history import (
     OpenElsewhere,
     PastSession,
     SessionFromRecording,
+    left_in,
     line_with,
     open_elsewhere,
     recorded_sessions,
@@ -36,6 +38,7 @@ from acp_tui.client.sessions.session_history import (
 )
 from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.client.transcript.recording_plan import recording_store
+from acp_tui.client.worktrees import known_worktree
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Entry, Failure, Message
 from acp_tui.conversation.facts import SessionId, SessionPage, SessionStatus, SessionSummary
@@ -292,6 +295,11 @@ class HistoryController:
             return str(error)
         return "its recording goes on" if goes_on else ""
 
+    async def worktree_of(self, session: PastSession) -> str:
+        """The worktree of acp-tui's that the session worked in, as a shell takes it; "" for none."""
+        known = await to_thread.run_sync(known_worktree, session.cwd)
+        return shlex.quote(known.root) if known is not None and session.has_folder else ""
+
     # What is done with a session
 
     async def delete(self, session: PastSession) -> None:
@@ -299,16 +307,14 @@ class HistoryController:
         tab, agent = self.tab_of(session), self._agent_of(session)
         assert agent is not None
         await agent.delete_session(session.session_id)
-        self._tab.say("Deleted the session.")
         if self._marks.of(session) != Mark():
             self._note(session, lambda _: Mark())
         if tab is not None:
-            await tab.begin_anew()
+            tab.run(tab.begin_anew())  # it goes on when the dialog is closed
 
     async def forget(self, session: PastSession) -> None:
         assert session.recorded is not None
         await self._in_thread(partial(self._index.forget, session.recorded))
-        self._tab.say("Deleted the recording.")
 
     # The user's marks on sessions
 
@@ -350,9 +356,10 @@ class HistoryController:
         elif hosted is not None:
             await app.open_tab(app.link_to(hosted.command, hosted.cwd), hosted.cwd, hosted.open_in)
         elif row.past is not None:
-            await self._reopen(row.past)
+            await self.reopen(row.past)
 
-    async def _reopen(self, session: PastSession) -> None:
+    async def reopen(self, session: PastSession) -> None:
+        """Open the session in its tab, here, or in a new tab."""
         tab = self.tab_of(session)
         if tab is not None:  # since it was listed
             await self._tab.app.tabs.go_to(tab)
@@ -431,6 +438,8 @@ async def _in_memory(agent: Agent) -> Sequence[SessionSummary]:
 
 
 MAX_KEPT: Final = 9
+LEFT: Final = "left"
+"""The key of the row for all sessions that were left."""
 TIPS: Final = (
     "{command_palette} finds any command by name",
     "{search_history} searches your earlier prompts",
@@ -455,6 +464,8 @@ class Welcoming:
         self._tab = tab
         self._history = history
         self._recent: dict[str, SessionRow] = {}
+        self._left: Sequence[PastSession] = ()
+        """What was left in the tabs the last time."""
 
     async def tell(self, welcome: Welcome) -> None:
         """Read the facts and show them. Await it in a worker."""
@@ -465,9 +476,16 @@ class Welcoming:
             past = self._history.marked(await self._history.recorded("", is_everywhere=False))
         except ClientError:
             past = []  # the sessions dialog says what failed
-        useful = [one for one in past if self._is_useful(one)][:MAX_KEPT]
-        rows = [replace(row_of(one, *self._history.judge(one)), group="") for one in useful]
+        useful = [one for one in past if self._is_useful(one)]
+        left = await to_thread.run_sync(left_in, cwd, abandon_on_cancel=True) if len(self._tab.app.tabs) == 1 else ()
+        self._left = sorted(
+            (one for one in useful if one.session_id in left), key=lambda one: left.index(one.session_id)
+        )
+        rows = [replace(row_of(one, *self._history.judge(one)), group="") for one in useful[:MAX_KEPT]]
         self._recent = {row.key: row for row in rows}
+        if len(self._left) > 1:
+            title = f"The {len(self._left)} tabs that you had open"
+            rows = [SessionRow(LEFT, title, "", None, "", cwd, None), *rows[: MAX_KEPT - 1]]
         make_rows = partial(session_rows, rows, here=cwd, now=datetime.now().astimezone())
         folder = from_home(cwd) + (f" · git {branch}" if branch else "")
         welcome.tell(folder=folder, make_rows=lambda cells: make_rows(cells=cells), tip=self._tip(past))
@@ -484,8 +502,11 @@ class Welcoming:
         return tips[sum(one.recorded.prompts for one in past if one.recorded is not None) % len(tips)]
 
     async def open(self, key: str) -> None:
-        """Open this recent session, as the sessions dialog does."""
-        if key in self._recent:
+        """Open this recent session, or all that were left, as the sessions dialog does."""
+        if key == LEFT:
+            for past in self._left:
+                await self._history.reopen(past)
+        elif key in self._recent:
             await self._history.open(self._recent[key])
 
 

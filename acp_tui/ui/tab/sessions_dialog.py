@@ -32,7 +32,7 @@ from acp_tui.ui.dialogs.session_rows import EARLIER, NEEDS_YOU, OpenMode, Sessio
 from acp_tui.ui.kit.dialog import Dialog, Frame, shown, shown_line
 from acp_tui.ui.kit.filtered_list import FilteredList, matching
 from acp_tui.ui.kit.question_screen import QuestionScreen
-from acp_tui.ui.kit.row_list import PickerRow
+from acp_tui.ui.kit.row_list import MOST_ROWS, PickerRow
 from acp_tui.ui.permission.permission_card import PermissionCard
 from acp_tui.ui.rendering.wrapping import cut
 from acp_tui.ui.session.panel import SessionPanel
@@ -149,16 +149,16 @@ class SessionList(FilteredList):
 HERE: Final = "this project"
 EVERYWHERE: Final = "all projects"
 MARK_CELLS: Final = 2
-NOWHERE: Final = Content()
 MOST_LINES: Final = 40
 """Of the dialog with a question; the stylesheet says it, too."""
+LINES_BESIDE: Final = 16
+"""Beside a list that leaves room for all that may be said below it."""
 LIST_SHARE: Final = 4
 """Above a question, one in so many lines of the dialog is the list's, but not fewer than three."""
 LINES_AROUND: Final = 6
 """Around the list and the question: the frame, the title, the search line, and what is said."""
 NO_TAB: Final = "It has no tab."
 KEPT: Final = "{sessions_archive} archives it"
-ONLY: Final = ", and nothing else, because "
 NO_SESSION: Final = "There is no session yet in this tab."
 
 
@@ -321,9 +321,13 @@ class SessionsDialog(Dialog[Act | None]):
     def _keys(self) -> str:
         """Those that fit the row at the cursor; the help has all."""
         other, row = HERE if self._is_everywhere else EVERYWHERE, self._row
-        fits = "{close_tab} close tab · " if row is not None and row.is_tab else ""
-        fits = "{sessions_delete} delete · " if row is not None and row.group == EARLIER else fits
-        return f"{{list_choose}} open · {fits}{{sessions_folders}} {other} · {{help}} more · {{dialog_close}} close"
+        fits = ["{list_choose} open"]
+        if row is not None and (row.is_tab or row.group == EARLIER):
+            fits.append("{close_tab} close tab" if row.is_tab else "{sessions_delete} delete")
+        if row is not None and row.past is not None:
+            pin, archive = "unpin" if row.is_pinned else "pin", "restore" if row.is_archived else "archive"
+            fits.append(f"{{sessions_rename}} rename · {{sessions_pin}} {pin} · {{sessions_archive}} {archive}")
+        return " · ".join((*fits, f"{{sessions_folders}} {other}", "{dialog_close} close"))
 
     # What is shown
 
@@ -347,8 +351,12 @@ class SessionsDialog(Dialog[Act | None]):
         self._rows = {row.key: row for row in shown}
         drawn = self._draw(shown)
         self._drawn = {row.value: row for row in drawn}
-        self.set_class(any(row.is_tab and row.group == NEEDS_YOU for row in shown), "-needed")
+        is_needed = any(row.is_tab and row.group == NEEDS_YOU for row in shown)
+        listed = [row for row in drawn if not row.is_rare]
+        lines = len(listed) + sum(bool(row.below) for row in listed) + len({row.group for row in listed})
         height = min(self.size.height, MOST_LINES)
+        self.set_class(is_needed, "-needed")
+        self.set_class(is_needed or lines > min(MOST_ROWS, height - LINES_BESIDE), "-full")
         around = LINES_AROUND - self.has_class("-low")  # it has no title
         self._card.fit(height - around - self._frame.key_lines - max(height // LIST_SHARE, 3))
         self._list.show_rows(drawn, empty=self._nothing(), stays=self.focused is self._card)
@@ -389,7 +397,7 @@ class SessionsDialog(Dialog[Act | None]):
             return keys_in_force(self).hint("{reload}: load again")
         if self._listing.is_at_end:
             return found
-        return f"{found} so far · ↓ at the end loads more"
+        return f"{found}, and more: ↓ at the end of the list" if number else f"{found} yet: ↓ looks further"
 
     # Searching conversations
 
@@ -459,9 +467,12 @@ class SessionsDialog(Dialog[Act | None]):
         self._show_line()
 
     def _show_question(self) -> None:
-        """Show the request that the panel of its tab shows, and its changes."""
+        """Show the request that the panel of its tab shows, and its changes, under the tab's name."""
         row = self._row
         panel = self._source.panel_asking(row.key) if row is not None else None
+        if row is not None:
+            name = f"{row.mark.strip()} {row.agent}: {row.title}" if row.title else f"{row.mark.strip()} {row.agent}"
+            self._card.border_title = shown_line(cut(name, MAX_TITLE_CELLS))
         if panel is self._asking:
             return
         if self._asking is not None:
@@ -583,35 +594,37 @@ class SessionsDialog(Dialog[Act | None]):
 
     @work(exclusive=True, group="deleting")
     async def action_delete(self) -> None:
-        """Delete the session in its agent if that can, and acp-tui's recording of it: two questions."""
+        """Delete the session in its agent and acp-tui's recording, as far as that can be, after one question."""
         session = self._session
         if session is None:
             return
         no_delete, no_forget = self._source.no_delete(session), await self._source.no_forget(session)
-        ways = []
-        if not no_delete:
-            where = shown_line(f" in {session.shown_agent}{ONLY * bool(no_forget)}{no_forget}")
-            ways.append((_question("Delete ", session, where), self._source.delete))
-        if session.recorded is not None and not no_forget:
-            where = shown_line(f"{ONLY * bool(no_delete)}{no_delete}")
-            ways.append((_question("Delete acp-tui's recording of ", session, where), self._source.forget))
-        if not ways:
+        forgets = session.recorded is not None and not no_forget
+        if no_delete and not forgets:
             why = ", and ".join(filter(None, (no_delete, no_forget)))
             self._say(shown(f"It can't be deleted: {why}. {keys_in_force(self).hint(KEPT)}", "$text-warning"))
-        for question, delete in ways:
-            if not await self.app.push_screen_wait(QuestionScreen(question, (), yes="Delete it")):
-                continue
-            try:
-                await delete(session)
-            except ClientError as error:
-                self._say(shown(_told(error), "$text-error"))
-                continue
-            if delete == self._source.delete:
+            return
+        fate = [f"{session.shown_agent} {f'keeps it: {no_delete}' if no_delete else 'deletes it'}"]
+        if session.recorded is not None:
+            fate.append(f"acp-tui {f'keeps its recording: {no_forget}' if no_forget else 'deletes its recording'}")
+        if folder := await self._source.worktree_of(session):
+            fate.append(f"Its worktree and branch stay. To remove it: git worktree remove {folder}")
+        lines = [shown_line(each) for each in fate]
+        if not await self.app.push_screen_wait(QuestionScreen(_question(session), lines, yes="Delete it")):
+            return
+        try:
+            if not no_delete:
+                await self._source.delete(session)
                 self._listing.sessions.pop(session.session_id, None)
-            else:
+            if forgets:
+                await self._source.forget(session)
                 self._recorded = [one for one in self._recorded if one.key != session.key]
                 self._found = [one for one in self._found if one.key != session.key]
-            self._show()
+        except ClientError as error:
+            self._say(shown(_told(error), "$text-error"))
+        else:
+            self.notify("Deleted the recording." if no_delete else "Deleted the session.")
+        self._show()
 
     @work(exclusive=True, group="changing")
     async def action_change(self, how: str) -> None:
@@ -641,10 +654,10 @@ def _with_past(row: SessionRow, found: PastSession) -> SessionRow:
     return replace(row, title=title, past=replace(own, recorded=found.recorded))
 
 
-def _question(what: str, session: PastSession, where: Content = NOWHERE) -> Content:
+def _question(session: PastSession) -> Content:
     name = shown_line(cut(session.title or session.session_id, MAX_TITLE_CELLS))
-    start, end = (Content.styled(text, "$text-warning") for text in (f"{what}“", "”"))
-    return Content.assemble(start, name, end, where, ("? This can't be undone.", "$text-warning"))
+    start, end = (Content.styled(text, "$text-warning") for text in ("Delete “", "”? This can't be undone."))
+    return Content.assemble(start, name, end)
 
 
 def _told(error: ClientError) -> str:

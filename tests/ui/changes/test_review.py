@@ -155,10 +155,13 @@ async def test_a_hunk_is_reverted_exactly_and_undo_brings_it_back(root: Path) ->
     async with open_changes(root) as page:
         await page.change({"a.py": NEW})
         await page.open_review()
+        assert "u undo" not in page.words
         await page.press_until("Reverted the hunk", "j", "x")
+        assert "u undo" in page.words
         assert (root / "a.py").read_bytes() == MIDDLE_BACK
         assert "hunk 2/2" in page.text
         await page.press_until("a.py has its changes back", "u")
+        assert "u undo" not in page.words
         assert (root / "a.py").read_bytes() == NEW
         await page.press_until("Nothing to undo.", "u")
 

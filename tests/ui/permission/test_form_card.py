@@ -144,8 +144,32 @@ async def test_space_brings_a_cursor_that_is_not_there_and_then_chooses_in_view(
 async def test_on_the_smallest_screen_a_question_shows_its_answers_and_how_to_give_one() -> None:
     asked = form(ChoiceField("database", CHOICES), message="Which database shall I use for the project?")
     async with open_form(asked, size=(40, 12)) as page:
-        for part in ("the project?", "1 ○ First", "1-3 ↑↓ Enter answer"):
-            assert part in page.text
+        for part in ("for the project?", "1 ○ First", "Send 0 Decline Cancel", "1-3 ↑↓ Enter answer"):
+            assert part in page.words
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24), (60, 16)])
+async def test_who_asks_and_the_buttons_stay_in_view_while_a_long_form_scrolls(size: tuple[int, int]) -> None:
+    fields = tuple(TextField(f"field-{number}", description="about it") for number in range(12))
+    async with open_form(form(*fields), size=size) as page:
+        for keys in ((), ("pagedown",), ("tab",) * 11):
+            await page.press(*keys)
+            assert "Send 0 Decline Cancel" in page.words, keys
+            assert "The agent asks" in page.words, keys
+        assert "▌ field-11" in page.text
+        assert page.text.count("─" * (size[0] - 4)) == 4, "no words in the frames of the form and the prompt"
+
+
+async def test_a_row_below_the_buttons_counts_as_unseen() -> None:
+    many = tuple(FieldChoice(f"{number}", f"Way {number}") for number in range(1, 9))
+    async with open_form(form(ChoiceField("f", many)), size=(80, 20)) as page:
+        hidden = next(number for number in range(1, 9) if f"Way {number}" not in page.words)
+        await page.press_slowly(f"{hidden}")
+        assert page.answers == []
+        assert "You hadn't seen that row" in page.text
+        assert f"Way {hidden}" in page.words
+        await page.press_slowly(f"{hidden}")
+        assert await page.gets_answer() == ("accept", {"f": f"{hidden}"})
 
 
 async def test_the_field_that_is_answered_is_marked_and_whole_in_view() -> None:

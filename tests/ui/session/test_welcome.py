@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client.safe_git import branch_of
+from acp_tui.client.sessions.session_history import LeftSession, left_in, remember_left
 from acp_tui.client.settings.settings import RecordingSettings
 from acp_tui.client.transcript.recording_plan import RecordingPlan, recording_store
 from acp_tui.conversation.facts import OfferedCommand
@@ -134,6 +135,33 @@ async def test_tab_and_the_number_open_one(past: None, open_desk: OpenDesk) -> N
         await desk.shows("1 or Enter opens one")
         await desk.press("1")
         await desk.shows("demo-1 wasn't opened", "read back from a recording")  # as with Enter in the list of all
+
+
+async def test_the_tabs_that_were_open_are_one_row_that_opens_them_all(
+    past: None, tmp_path: Path, open_desk: OpenDesk
+) -> None:
+    plan = RecordingPlan(tmp_path, store=recording_store(RecordingSettings()))
+    await play(replace(demo("markdown"), name="another"), plan, prompts=("And lions?",))
+    remember_left(tmp_path, [LeftSession("demo-1", "", "other", True), LeftSession("demo-9", "", "gone", True)])
+    async with open_desk(SESSION, "serve_until_closed()") as desk:
+        await desk.shows("1 The 2 tabs that you had open", "2 And lions?", "3 How are zebras made?")
+        await desk.press("tab", "1")
+        await desk.until(lambda: {"And lions?", "How are zebras made?"} <= {tab.title for tab in desk.tabs})
+
+
+async def test_what_is_left_at_the_end_is_what_was_open(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, 'expect("session/prompt")\nserve_until_closed()') as desk:
+        await desk.has_session()
+        await desk.give("Count the stars")
+        assert [one.session_id for one in desk.pilot.app.left_sessions()] == ["s1"]
+        assert left_in(desk.tabs[0].cwd) == ["s1"]
+
+
+async def test_one_tab_that_was_open_is_only_a_recent_session(past: None, tmp_path: Path, open_desk: OpenDesk) -> None:
+    remember_left(tmp_path, [LeftSession("demo-1", "", "other", True)])
+    async with open_desk(SESSION, "serve_until_closed()") as desk:
+        await desk.shows("1 How are zebras made?")
+        assert "that you had open" not in desk.text
 
 
 async def test_a_prompt_may_begin_with_a_digit(past: None, open_desk: OpenDesk) -> None:

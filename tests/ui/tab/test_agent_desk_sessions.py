@@ -48,7 +48,7 @@ async def test_f3_lists_page_by_page_and_asks_for_more_at_the_end(open_desk: Ope
         await desk.has_session()
         await desk.press("f3")
         await desk.shows("Esc close")
-        await desk.shows("Earlier 1", "Earlier 2", "2 earlier in this project so far")
+        await desk.shows("Earlier 1", "Earlier 2", "2 earlier in this project, and more")
         await desk.press("down", "down", "down")
         await desk.shows("Earlier 3", "3 earlier in this project")
         assert [params.get("cursor") for params in desk.sent("session/list")] == [None, "more"]
@@ -187,12 +187,12 @@ async def test_deleting_asks_first_and_forgets_the_sessions_name_and_folds_too(o
         await desk.shows("Esc close")
         await desk.shows("the secret plan")
         await desk.press("down", "ctrl+d")
-        await desk.shows("Delete “the secret plan” in")
+        await desk.shows("Delete “the secret plan”?")
         await desk.press("n")
-        await desk.hides("Delete “the secret plan”")
+        await desk.hides("Delete “the secret plan”?")
         assert desk.sent("session/delete") == []
         await desk.press("ctrl+d")
-        await desk.shows("Delete “the secret plan” in")
+        await desk.shows("Delete “the secret plan”?")
         await desk.press_slowly("y")
         await desk.shows("Deleted the session.")
         assert desk.sent("session/delete") == [{"sessionId": "old-1"}]
@@ -215,7 +215,7 @@ async def test_deleting_the_session_on_the_screen_closes_it_and_shows_a_new_one(
         await desk.shows("Esc close")
         await desk.shows("The first one")
         await desk.press("ctrl+d")
-        await desk.shows("Delete “The first one” in")
+        await desk.shows("Delete “The first one”?")
         await desk.press_slowly("y")
         await desk.gets("session/new", times=2)
         await desk.press("escape")

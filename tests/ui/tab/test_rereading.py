@@ -195,11 +195,27 @@ async def test_its_recording_is_deleted_after_a_yes(past: None, open_desk: OpenD
         await desk.shows("Esc close")
         await desk.shows("How are zebras made?")
         await desk.press("down", "ctrl+d")
-        await desk.shows("Delete acp-tui's recording of “How are zebras made?”,", "its agent isn't running? This")
+        await desk.shows("Delete “How are zebras made?”?", "keeps it: its agent isn't running")
         await desk.press("y")
         await desk.shows("None earlier in this project")
         await desk.press("escape")
         await desk.hides("How are zebras made?")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (60, 16)])
+async def test_with_many_sessions_and_notices_the_keys_stay_in_view(
+    tmp_path: Path, open_desk: OpenDesk, size: tuple[int, int]
+) -> None:
+    for number in range(8):
+        await record(tmp_path, agent=f"demo-{number}")
+    async with open_desk(SESSION, IDLE) as desk:
+        await desk.has_session()
+        await desk.pilot.resize_terminal(*size)
+        await desk.press("f3")
+        await desk.shows("8 earlier in this project")
+        for notice in ("One thing happened", "And another"):
+            desk.pilot.app.notify(notice)
+        await desk.shows("One thing happened", "And another", "8 earlier in this project", "Enter open", "Esc close")
 
 
 async def test_on_a_small_screen_what_is_said_takes_lines_from_the_list_only(
@@ -213,7 +229,7 @@ async def test_on_a_small_screen_what_is_said_takes_lines_from_the_list_only(
         await desk.press("f3")
         await desk.shows("4 earlier in this project")
         await desk.press(*"zebras", "ctrl+d")
-        await desk.shows("Delete acp-tui's recording")
+        await desk.shows("deletes its recording")
         await desk.press_slowly("y")
         await desk.shows("▪ Deleted the recording.", "3 earlier in this project", "How are zebras", "Esc close")
         await desk.press("escape", "f3", "ctrl+d")

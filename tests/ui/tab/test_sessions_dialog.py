@@ -46,6 +46,7 @@ class Pages(NoSessions):
         self.ways: dict[str, tuple[OpenMode, str]] = {}
         self.cannot_delete = ""
         self.cannot_forget = ""
+        self.worktree = ""
         self.failure: ClientError | None = None
 
     async def open(self, row: SessionRow) -> None:
@@ -87,6 +88,9 @@ class Pages(NoSessions):
 
     async def no_forget(self, session: PastSession) -> str:
         return self.cannot_forget
+
+    async def worktree_of(self, session: PastSession) -> str:
+        return self.worktree
 
     async def delete(self, session: PastSession) -> None:
         self.done.append(("delete", session.session_id))
@@ -132,18 +136,18 @@ async def test_a_listed_session_in_a_tab_is_that_tabs_row() -> None:
         assert await chosen(page, pages) == "s2"
 
 
-async def test_the_keys_are_those_of_the_row_and_the_help_has_the_rest() -> None:
+async def test_the_keys_are_those_of_the_row() -> None:
     async with open_dialog(SessionsDialog(Pages((ONE, None), current="s2"))) as page:
         await loaded(page, "2 earlier in this project")
-        assert "Enter open · Alt+W close tab · Ctrl+F all projects · F1 more · Esc close" in page.words
+        assert "Enter open · Alt+W close tab · Ctrl+T rename · Ctrl+O pin · Ctrl+X archive" in page.words
         await page.press("down")
-        assert "Enter open · Ctrl+D delete · Ctrl+F all projects · F1 more · Esc close" in page.words
+        assert "Enter open · Ctrl+D delete · Ctrl+T rename · Ctrl+O pin · Ctrl+X archive" in page.words
 
 
 async def test_going_on_at_the_end_loads_more_with_the_agents_cursor() -> None:
     pages = Pages((ONE, "c/1="), ([listed("s4", "The fourth")], None))
     async with open_dialog(SessionsDialog(pages)) as page:
-        await loaded(page, "3 earlier in this project so far")
+        await loaded(page, "3 earlier in this project, and more: ↓ at the end of the list")
         await page.press("down", "down", "down")
         await loaded(page, "4 earlier in this project")
         await page.press("down", "down", "down")
@@ -161,16 +165,16 @@ async def test_an_empty_page_with_a_cursor_is_not_the_end() -> None:
 async def test_an_agent_that_sends_only_empty_pages_is_not_asked_for_ever() -> None:
     pages = Pages(*[([], "again")] * (EMPTY_PAGES_IN_A_ROW + 5))
     async with open_dialog(SessionsDialog(pages)) as page:
-        await loaded(page, "None earlier in this project so far")
+        await loaded(page, "None earlier in this project yet: ↓ looks further")
         assert len(pages.cursors) == EMPTY_PAGES_IN_A_ROW
 
 
 async def test_a_refused_cursor_leads_back_to_the_first_page_once() -> None:
     pages = Pages((ONE, "old"), BAD_CURSOR, ([listed("new")], "older"), BAD_CURSOR)
     async with open_dialog(SessionsDialog(pages)) as page:
-        await loaded(page, "3 earlier in this project so far")
+        await loaded(page, "3 earlier in this project, and more: ↓ at the end of the list")
         await page.press("ctrl+end", "down")
-        await loaded(page, "1 earlier in this project so far")
+        await loaded(page, "1 earlier in this project, and more: ↓ at the end of the list")
         assert pages.cursors == [None, "old", None]
         await page.press("down")
         await loaded(page, "invalid cursor")
@@ -181,9 +185,9 @@ async def test_ctrl_f_switches_to_the_sessions_of_all_folders_and_back() -> None
     elsewhere = listed("s9", "Another project", Path("/elsewhere"))
     pages = Pages((ONE, "more"), ([elsewhere], "c"), ([*ONE, elsewhere], None), (ONE, None))
     async with open_dialog(SessionsDialog(pages, here=Path("/project"))) as page:
-        await loaded(page, "3 earlier in this project so far")
+        await loaded(page, "3 earlier in this project, and more: ↓ at the end of the list")
         await page.press("ctrl+f")
-        await loaded(page, "1 earlier in all projects so far")
+        await loaded(page, "1 earlier in all projects, and more: ↓ at the end of the list")
         assert "Mend the parser" not in page.words
         assert "/elsewhere" in page.words
         await page.press("down")
@@ -203,7 +207,7 @@ async def test_the_folders_can_be_switched_while_an_agent_keeps_the_list_to_itse
 
     async with open_dialog(SessionsDialog(Slow(([listed("s4")], "more"), (ONE, None)))) as page:
         await page.press("ctrl+f")
-        await loaded(page, "1 earlier in all projects so far")
+        await loaded(page, "1 earlier in all projects, and more: ↓ at the end of the list")
         await page.press("down")
         await loaded(page, "4 earlier in all projects")
 
@@ -250,7 +254,7 @@ async def test_deleting_asks_first_and_the_dialog_stays() -> None:
     async with open_dialog(SessionsDialog(pages)) as page:
         await loaded(page)
         await page.press("ctrl+d")
-        assert "Delete “Mend the parser” in agent?" in page.words
+        assert "Delete “Mend the parser”? This can't be undone." in page.words
         for no in ("n", "escape", "enter"):
             await page.press(no, "ctrl+d")
         await page.press("n", "y")
@@ -272,54 +276,53 @@ async def test_a_letter_typed_just_before_deletes_nothing_and_one_key_held_down_
         clock.pass_guard()
         await page.press("ctrl+d", "y")
         assert pages.done == []
-        assert "Delete “Mine” in agent?" in page.words
-        clock.pass_guard()
-        await page.press("y")
-        for pause_s in (0.66, *[0.03] * 30, *[0.5] * 6):
-            clock.now_s += pause_s
-            await page.press("y")
-        assert pages.done == [("delete", "s1")]
-        await page.press("tab")
+        assert "Delete “Mine”?" in page.words
         clock.pass_guard()
         await page.press("y")
         assert pages.done == [("delete", "s1"), ("forget", "s1")]
+        await page.press("backspace", "ctrl+d")
+        for pause_s in (0.66, *[0.03] * 30, *[0.5] * 6):
+            clock.now_s += pause_s
+            await page.press("y")
+        assert len(pages.done) == 2
 
 
-async def test_the_agents_session_and_the_recording_of_it_are_two_questions() -> None:
+@pytest.mark.parametrize(
+    ("cannot_delete", "cannot_forget", "worktree", "fate", "done"),
+    [
+        ("", "", "", {"agent deletes it", "acp-tui deletes its recording"}, ["delete", "forget"]),
+        ("it can't", "", "", {"agent keeps it: it can't", "acp-tui deletes its recording"}, ["forget"]),
+        ("", "it goes on", "", {"agent deletes it", "acp-tui keeps its recording: it goes on"}, ["delete"]),
+        (
+            "",
+            "",
+            "/p.x",
+            {"Its worktree and branch stay. To remove it: git worktree remove /p.x"},
+            ["delete", "forget"],
+        ),
+    ],
+)
+async def test_one_question_says_what_is_deleted_and_what_stays(
+    cannot_delete: str, cannot_forget: str, worktree: str, fate: set[str], done: list[str]
+) -> None:
     pages = Pages((ONE, None), recordings=[recorded("s1", "Mine", agent="agent")])
+    pages.cannot_delete, pages.cannot_forget, pages.worktree = cannot_delete, cannot_forget, worktree
     async with open_dialog(SessionsDialog(pages)) as page:
         await loaded(page)
         await page.press("ctrl+d")
-        assert "Delete “Mine” in agent?" in page.words
-        await page.press("n")
-        assert "Delete acp-tui's recording of “Mine”?" in page.words
-        await page.press("y")
-        assert pages.done == [("forget", "s1")]
-        assert "Mend the parser" in page.words
-
-
-async def test_the_question_says_what_stays() -> None:
-    pages = Pages((ONE, None), recordings=[recorded("s1", "Mine", agent="agent")])
-    pages.cannot_delete = "Claude Agent can't delete sessions"
-    async with open_dialog(SessionsDialog(pages)) as page:
-        await loaded(page)
-        await page.press("ctrl+d")
-        assert "recording of “Mine”, and nothing else" in page.words
-        assert "can't be undone." in page.words
-        await page.press("y")
-        assert pages.done == [("forget", "s1")]
-
-
-async def test_a_session_that_is_still_recorded_is_deleted_in_its_agent_only() -> None:
-    pages = Pages((ONE, None), recordings=[recorded("s1", "Mine", agent="agent")])
-    pages.cannot_forget = "its recording goes on"
-    async with open_dialog(SessionsDialog(pages)) as page:
-        await loaded(page)
-        await page.press("ctrl+d")
-        assert "Delete “Mine” in agent, and nothing else, because its recording goes on?" in page.words
+        assert "Delete “Mine”? This can't be undone." in page.words
+        assert {each for each in fate if each in page.words} == fate
         await page.press("n")
         assert pages.done == []
-        pages.cannot_delete = "Claude Agent can't delete sessions"
+        await page.press("ctrl+d", "y")
+        assert pages.done == [(each, "s1") for each in done]
+
+
+async def test_a_session_of_which_nothing_can_be_deleted_can_be_archived() -> None:
+    pages = Pages((ONE, None), recordings=[recorded("s1", "Mine", agent="agent")])
+    pages.cannot_delete, pages.cannot_forget = "Claude Agent can't delete sessions", "its recording goes on"
+    async with open_dialog(SessionsDialog(pages)) as page:
+        await loaded(page)
         await page.press("ctrl+d")
         assert "It can't be deleted: Claude Agent can't delete sessions, and its recording goes on." in page.words
         assert "Ctrl+X archives it" in page.words
@@ -478,7 +481,7 @@ def test_columns_that_there_is_no_room_for_are_left_out_the_least_important_firs
     ]
     assert rows_of(one, other, cells=34) == ["gemini   2 days ago", "claude             "]
     assert rows_of(one, other, cells=22) == ["gemini", "claude"]
-    assert rows_of(one, replace(other, agent="gemini"), cells=22) == ["2 days ago", "          "]
+    assert rows_of(one, replace(other, agent="gemini"), cells=22) == ["2 days ago", ""]
 
 
 async def test_at_80_columns_a_short_title_leaves_room_for_every_column() -> None:
@@ -490,7 +493,7 @@ async def test_at_80_columns_a_short_title_leaves_room_for_every_column() -> Non
     async with open_dialog(SessionsDialog(pages, here=PROJECT, now=lambda: NOW), size=(80, 24)) as page:
         await loaded(page)
         (row,) = (line for line in page.lines if "Hello" in line)
-        assert all(word in row for word in ("read-only", "Claude Agent", "2 prompts", "acp-tui/t9"))
+        assert all(word in row for word in ("read-only", "Claude Agent", "2 prompts", "   t9"))
         assert "read-only: its folder is gone" in page.words
 
 
@@ -500,6 +503,16 @@ async def test_at_80_columns_a_long_title_leaves_the_time_and_the_folder_in_view
         await loaded(page)
         (row,) = (line for line in page.lines if "Mend the parser" in line)
         assert row.rstrip("│ ").endswith("…   agent   yesterday, 10:00   /elsewhere")
+
+
+async def test_the_title_takes_the_room_of_a_state_that_its_row_does_not_have() -> None:
+    read, open_one = listed("a", "A session with quite a long title"), recorded("b", "B")
+    pages = Pages(([read], None), recordings=[open_one])
+    pages.ways["b"] = OpenMode.ELSEWHERE, ""
+    async with open_dialog(SessionsDialog(pages), size=(80, 24)) as page:
+        await loaded(page)
+        assert "A session with quite a long title" in page.words
+        assert "open elsewhere" in page.words
 
 
 async def test_what_is_read_while_the_dialog_goes_away_is_let_be(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,7 +64,7 @@ async def test_the_sessions_of_a_repository_and_its_worktrees_are_listed_togethe
         for _ in range(2):  # in the worktree's tab, then in the other one
             await desk.press("f3")
             await desk.shows("Zebras?", "Lions?", "2 earlier in this project")
-            shown.append({line.split()[1]: "acp-tui/fix" in line for line in desk.lines if "s?" in line})
+            shown.append({line.split()[1]: "fix" in line.split() for line in desk.lines if "s?" in line})
             await desk.press("escape")
             await desk.hides("Esc close")
             await desk.press("alt+1")
@@ -162,6 +162,18 @@ async def test_outside_a_repository_it_is_said_why_there_is_no_worktree(open_des
         assert len(desk.tabs) == 1
 
 
+async def test_the_agent_that_a_tab_runs_by_a_command_is_the_first_to_start_again(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, "serve_until_closed()") as desk:
+        await desk.has_session()
+        await desk.press("alt+a")
+        await desk.shows("Used last 1 scripted")
+        await desk.press("enter")
+        await desk.until(lambda: len(desk.tabs) == 2)
+        await desk.has_session()
+        assert desk.tabs[1].link is not desk.tabs[0].link
+        assert desk.tabs[1].link.command == desk.tabs[0].link.command
+
+
 async def test_another_agent_is_started_in_a_worktree(open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch) -> None:
     async with open_desk(SESSION, "serve_until_closed()") as desk:
         home = desk.tabs[0].cwd
@@ -173,7 +185,7 @@ async def test_another_agent_is_started_in_a_worktree(open_desk: OpenDesk, monke
         await desk.shows("It works in this folder", "Ctrl+T")
         await desk.press("ctrl+t")
         await desk.shows("It works in a new git worktree of this folder")
-        await desk.press("enter")
+        await desk.press("down", "enter")
         await desk.until(lambda: len(desk.tabs) == 2)
         await desk.has_session()
         assert desk.tabs[1].cwd.parent == home.parent / f"{home.name}.worktrees"
