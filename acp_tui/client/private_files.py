@@ -171,3 +171,45 @@ def replacing(
 
 class _Unwanted(Exception):
     """The new content is no longer wanted."""
+
+
+# State as JSON
+
+
+def read_json_state(file: Path) -> object:
+    """The content of the file; None if it doesn't exist or can't be used."""
+    try:
+        content: object = json.loads(file.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+    return content
+
+
+def read_json_object(file: Path) -> dict[str, Any]:
+    """The same if it's an object; otherwise an empty one."""
+    content = read_json_state(file)
+    return content if isinstance(content, dict) else {}
+
+
+def write_json_state(file: Path, content: object) -> None:
+    """Replace the content of the file. If two write at once, the last one wins. Raises OSError."""
+    replace_file(file, json.dumps(content).encode())
+
+
+def decisions(file: Path) -> dict[str, dict[str, object]]:
+    """What the user has decided of things by name, each by a digest of what they saw.
+
+    Invalid content counts as no decision, so the user is asked again.
+    """
+    return {name: decided for name, decided in read_json_object(file).items() if isinstance(decided, dict)}
+
+
+def decide(file: Path, name: str, digest: str, decision: str, most: int = 0) -> None:
+    """Keep a decision, and of the same name at most the last `most`; 0 for all.
+
+    If two write at once, the last one wins, and the user of the other is asked again. Raises OSError.
+    """
+    decided = decisions(file)
+    of_name = {**decided.get(name, {}), digest: decision}
+    decided[name] = dict(list(of_name.items())[-most:])
+    write_json_state(file, decided)

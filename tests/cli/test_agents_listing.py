@@ -12,7 +12,7 @@ from acp_tui.cli.main import VisibleOutput, main
 from acp_tui.client.agents.configured_agents import config_file
 from acp_tui.client.agents.installed import record_of
 from acp_tui.client.agents.registry import RegistryUnavailable, registry_file
-from acp_tui.client.agents.remembered import write_json_state
+from acp_tui.client.private_files import write_json_state
 from support.command_line import data_of
 from support.installers import binary, entry, npx
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.agents.remembered import read_json_state
+from acp_tui.client.private_files import read_json_state
 from acp_tui.client.settings.location import installed_folder
 from acp_tui.values import dataclass
 

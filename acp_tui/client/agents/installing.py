@@ -26,9 +26,8 @@ from anyio import to_thread
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.installed import PYTHON, Installed, Offer, all_installed, read_installed, record_of
 from acp_tui.client.agents.process import StderrLines, running_agent
-from acp_tui.client.agents.remembered import write_json_state
 from acp_tui.client.errors import AgentStartFailed, ClientError
-from acp_tui.client.private_files import create_private, locked, make_private
+from acp_tui.client.private_files import create_private, locked, make_private, write_json_state
 from acp_tui.client.settings.location import installed_folder
 
 Tell: TypeAlias = Callable[[str], object]

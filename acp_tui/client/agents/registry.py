@@ -16,9 +16,9 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from acp_tui import __version__
-from acp_tui.client.agents.remembered import read_json_object, write_json_state
 from acp_tui.client.errors import ClientError
 from acp_tui.client.loading_variables import loading_effect
+from acp_tui.client.private_files import read_json_object, write_json_state
 from acp_tui.client.settings.location import cache_folder
 from acp_tui.values import dataclass
 

@@ -15,34 +15,13 @@ from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Final
 
 from acp_tui.client.agents.command import DEMO, AgentCommand
 from acp_tui.client.errors import SettingsError
-from acp_tui.client.private_files import replace_file
+from acp_tui.client.private_files import decide, decisions, read_json_state, write_json_state
 from acp_tui.client.settings.location import state_folder
 from acp_tui.client.settings.settings import NO_SANDBOX, Settings
-
-
-def read_json_state(file: Path) -> object:
-    """The content of the file; None if it doesn't exist or can't be used."""
-    try:
-        content: object = json.loads(file.read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return None
-    return content
-
-
-def read_json_object(file: Path) -> dict[str, Any]:
-    """The same if it's an object; otherwise an empty one."""
-    content = read_json_state(file)
-    return content if isinstance(content, dict) else {}
-
-
-def write_json_state(file: Path, content: object) -> None:
-    """Replace the content of the file. If two write at once, the last one wins. Raises OSError."""
-    replace_file(file, json.dumps(content).encode())
-
 
 MAX_RECENT: Final = 50
 
@@ -77,8 +56,6 @@ def introduction(command: AgentCommand, file: Path) -> str:
 
 MAX_KEPT: Final = 20
 """Per agent. The oldest are dropped first."""
-_Consents: TypeAlias = dict[str, dict[str, str]]
-"""By agent name, then by digest. The value helps a person who reads the file."""
 
 
 def consent_file() -> Path:
@@ -95,16 +72,13 @@ def is_agreed(command: AgentCommand, file: Path) -> bool:
     """Whether it may run without asking."""
     if command.package is None and command.recorded_in is None:
         return True
-    return _digest(command) in _read(file).get(command.name, {})
+    return _digest(command) in decisions(file).get(command.name, {})
 
 
 def agree(command: AgentCommand, file: Path) -> None:
     """Store that the user agreed to run this command. Raises SettingsError if the file can't be written."""
-    consents = _read(file)
-    of_agent = {**consents.get(command.name, {}), _digest(command): command.line}
-    consents[command.name] = dict(list(of_agent.items())[-MAX_KEPT:])
     try:
-        write_json_state(file, consents)
+        decide(file, command.name, _digest(command), command.line, MAX_KEPT)  # the line is for who reads the file
     except OSError as error:
         raise SettingsError(
             f"your consent to run {command.name} can't be kept in {file}: {error.strerror}",
@@ -147,8 +121,3 @@ def _digest(command: AgentCommand) -> str:
         search = {**os.environ, **command.env}.get("PATH")
         facts += [str(command.recorded_in), command.sandbox, shutil.which(command.argv[0], path=search)]
     return sha256(json.dumps(facts).encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _read(file: Path) -> _Consents:
-    """Treat invalid content as no consents, so the user is asked again."""
-    return {name: agreed for name, agreed in read_json_object(file).items() if isinstance(agreed, dict)}

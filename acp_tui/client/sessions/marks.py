@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from acp_tui.client.agents.remembered import read_json_object, write_json_state
 from acp_tui.client.errors import ClientError
+from acp_tui.client.private_files import read_json_object, write_json_state
 from acp_tui.client.safe_git import branch_of, in_same_project
 from acp_tui.client.sessions.session_history import PastSession, recorded_sessions
 from acp_tui.client.settings.location import state_folder

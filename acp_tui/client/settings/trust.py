@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Final, Protocol, TypeAlias
+from typing import Final, Protocol
 
 import platformdirs
 
 from acp_tui.client.errors import SettingsError
-from acp_tui.client.private_files import replace_file
+from acp_tui.client.private_files import decide, decisions
 from acp_tui.client.settings.mcp import Server, ServerList, Skipped, read_servers, readings
 from acp_tui.conversation.facts import StdioServer
 from acp_tui.conversation.wording import from_home
@@ -111,10 +111,6 @@ def _anchored(server: Server, folder: Path) -> Server:
     return replace(server, command=str(folder / command))
 
 
-_Decisions: TypeAlias = dict[str, dict[str, object]]
-"""By the path of the project's file, then by the digest of its content, so that switching branches keeps decisions."""
-
-
 class ProjectFile(Protocol):
     """A file of a project, read once: what the user sees is what they trust."""
 
@@ -142,10 +138,7 @@ def trust_file() -> Path:
 
 def trust_state(project: ProjectFile, file: Path) -> Trust:
     """The decision. UNDECIDED also if `file` can't be read, because then nothing may count as trusted."""
-    try:
-        decision = _read(file).get(str(project.file), {}).get(project.digest)
-    except OSError:
-        return Trust.UNDECIDED
+    decision = decisions(file).get(str(project.file), {}).get(project.digest)
     return next((trust for trust in Trust if trust == decision), Trust.UNDECIDED)
 
 
@@ -162,23 +155,9 @@ def trusted_servers(project: ProjectServers, trust: Trust) -> ServerList:
 def remember(project: ProjectFile, trust: Trust, file: Path) -> None:
     """Store the decision for exactly this content at this path. Raises SettingsError if the file can't be written."""
     try:
-        decisions = _read(file)
-        decisions.setdefault(str(project.file), {})[project.digest] = trust
-        # If two write at once, the last one wins, and the user of the other is asked again.
-        replace_file(file, json.dumps(decisions, indent=1).encode())
+        decide(file, str(project.file), project.digest, trust)  # all digests: switching branches keeps decisions
     except OSError as error:
         raise SettingsError(
             f"the decision on {from_home(project.file)} can't be kept in {from_home(file)}: {error.strerror}",
             hint="it lasts until acp-tui ends",
         ) from error
-
-
-def _read(file: Path) -> _Decisions:
-    """Treat invalid content as no decisions, so the user is asked again."""
-    try:
-        content = json.loads(file.read_bytes())
-    except (FileNotFoundError, ValueError, RecursionError):
-        return {}
-    if not isinstance(content, dict):
-        return {}
-    return {path: digests for path, digests in content.items() if isinstance(digests, dict)}

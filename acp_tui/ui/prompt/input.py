@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Container, Iterator, Sequence
 from functools import partial
@@ -51,7 +52,7 @@ def mentions_of_dropped(text: str, cwd: Path) -> str | None:
     from acp_tui.client.completion.matching import mention_of
 
     for paths in _readings(text):
-        if 0 < len(paths) <= MAX_FILES and all(_exists(path) for path in paths):
+        if 0 < len(paths) <= MAX_FILES and all(map(os.path.exists, paths)):  # a Path raises for a name that is too long
             mentions = [mention_of(_shown(path, cwd)) for path in paths]
             return "".join(f"{mention} " for mention in mentions) if all(mentions) else None
     return None
@@ -74,13 +75,6 @@ def _path(word: str) -> Path | None:
         address = urlsplit(word)
         word = unquote(address.path) if address.netloc in ("", "localhost") else ""
     return Path(word).expanduser() if word.startswith(("/", "~/")) else None
-
-
-def _exists(path: Path) -> bool:
-    try:
-        return path.exists()
-    except (OSError, ValueError):
-        return False
 
 
 def _shown(path: Path, cwd: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
@@ -129,7 +130,7 @@ class TakeOut:
         self._say(problem or f"Opened in your browser: {make_visible_line(target)}", is_problem=bool(problem))
 
     async def _edit(self, file: Path, line: int | None, shown: str) -> None:
-        if not await to_thread.run_sync(_exists, file):
+        if not await to_thread.run_sync(os.path.exists, file):  # a Path raises for a name that is too long
             self._say(f"There is no file {make_visible_path(shown)}")
             return
         problem = edit(self._tab.app, file, line)
@@ -273,13 +274,6 @@ def _blocks_of(entry: Entry) -> Iterable[ContentBlock]:
             return summary
         case _:
             return ()
-
-
-def _exists(file: Path) -> bool:
-    try:
-        return file.exists()
-    except (OSError, ValueError):  # not a valid file name
-        return False
 
 
 MAX_COMMAND_CHARACTERS = 60

@@ -9,6 +9,7 @@ from typing import Any, Final, TypeAlias
 
 from acp_tui.client.secrets.names import is_secret_name
 from acp_tui.client.secrets.shapes import looks_random
+from acp_tui.client.transcript.lines import mapping
 from acp_tui.values import dataclass
 
 Path: TypeAlias = tuple[str | int, ...]
@@ -167,10 +168,10 @@ class RecordingPass:
         self._places[path] = TextPiece(tuple(map(str, stream)), "", line_end, is_base64)
 
     def _frame(self, frame: Mapping[str, Any]) -> None:
-        params = _object(frame.get("params"))
+        params = mapping(frame.get("params"))
         match frame.get("method"):
             case "session/update":
-                self._update(params, _object(params.get("update")))
+                self._update(params, mapping(params.get("update")))
             case "session/prompt":
                 self._prompt(params.get("prompt"), frame.get("id"))
         if isinstance(params.get("cwd"), str):
@@ -185,34 +186,34 @@ class RecordingPass:
         elif isinstance(kind, str) and kind.endswith("_chunk"):
             about = (params.get("sessionId"), kind, *map(update.get, ("compactionId", "toolCallId")))
             message = update.get("messageId")
-            within = ("content",) if "content" in _object(update.get("content")) else ()
+            within = ("content",) if "content" in mapping(update.get("content")) else ()
             self._places[*at, "content", *within, "text"] = TextPiece(
                 tuple(map(str, about)), None if message is None else str(message)
             )
         elif kind in ("user_message", "agent_message", "agent_thought"):
             for number, block in enumerate(update.get("content") or ()):
-                if isinstance(_object(block).get("text"), str):
+                if isinstance(mapping(block).get("text"), str):
                     self._places[*at, "content", number, "text"] = TextPiece(
                         (str(params.get("sessionId")), str(kind)), str(update.get("messageId"))
                     )
         elif has_blocks(update):
             self._blocks(update["content"], (*at, "content"))
-        meta = _object(update.get("_meta"))
+        meta = mapping(update.get("_meta"))
         for name in ("terminal_output", "terminal_output_delta"):
             if name in meta:
-                terminal_id = _object(meta[name]).get("terminal_id")
+                terminal_id = mapping(meta[name]).get("terminal_id")
                 self._piece((*at, "_meta", name, "data"), (params.get("sessionId"), "terminal", terminal_id))
 
     def _prompt(self, blocks: Any, request_id: Any) -> None:
         for at, block in enumerate(blocks if isinstance(blocks, list) else ()):
-            if isinstance(_object(block).get("text"), str):
+            if isinstance(mapping(block).get("text"), str):
                 self._piece(("frame", "params", "prompt", at, "text"), ("prompt", request_id))
 
     def _blocks(self, blocks: list[Any], at: Path) -> None:
         """A text may continue from one block to the next. Each update repeats all of it."""
         self._updates += 1
         for number, block in enumerate(blocks):
-            if isinstance(_object(_object(block).get("content")).get("text"), str):
+            if isinstance(mapping(mapping(block).get("content")).get("text"), str):
                 self._places[*at, number, "content", "text"] = TextPiece(("blocks",), str(self._updates), is_alone=True)
 
     def _walk(self, value: Any, path: Path, depth: int) -> None:
@@ -266,7 +267,3 @@ def _texts(value: Any, path: Path, depth: int = 0) -> Iterator[Path]:
         items = value.items() if isinstance(value, dict) else enumerate(value)
         for key, item in items:
             yield from _texts(item, (*path, key), depth + 1)
-
-
-def _object(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
