@@ -99,8 +99,8 @@ class Appearance:
         "What the status line shows on its right, in this order: work in the background, pages you"
         " opened for the agent, changed files, tokens and cost, what `status_command` prints, if a"
         " host keeps the session, that and who else is attached, and the agent's mode and model. If"
-        " there is too little room, a default model goes first, then those on the left, and the mode"
-        " last. What it shows, the sidebar doesn't, and it leaves out files that the sidebar lists.",
+        " there is too little room, the model goes first, then a worktree's name, then those on the left,"
+        " and the mode last. What it shows, the sidebar doesn't, and it leaves out files that the sidebar lists.",
     )
     status_command: tuple[str, ...] = setting(
         (),

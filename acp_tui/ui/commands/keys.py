@@ -108,9 +108,7 @@ class Keys:
         if meaning != event.key:  # keep the event: the permission card needs the time of the press
             event.key, event.character = meaning, meaning if len(meaning) == 1 else None
         before_key = getattr(screen, "before_key", None)
-        if before_key is not None:
-            before_key(event)
-        return False
+        return before_key is not None and before_key(event) is True
 
     def note_question_gone(self, *, took_text: bool) -> None:
         """Drop Enter and Esc from now on until a pause: they are meant for the question that had the focus.

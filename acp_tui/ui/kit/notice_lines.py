@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from textual.app import App
@@ -80,6 +80,8 @@ class Notices:
         self._app = app
         self._widget: NoticeLines | None = None
         self.shown: Sequence[Notification] = ()
+        self.is_over: dict[str, Callable[[], bool]] = {}
+        """By the text of a notice, whether what it says is over."""
 
     def add(self, notice: Notification) -> None:
         """Show it for a while. Notices with the same title, or without one with the same text, are about the same."""
@@ -89,7 +91,14 @@ class Notices:
         self._app.set_timer(notice.timeout, lambda: self._remove(notice))
         self.place()
 
+    def drop_outdated(self) -> None:
+        """Remove the notices of what is over."""
+        for notice in self.shown:
+            if notice.message in self.is_over and self.is_over[notice.message]():
+                self._remove(notice)
+
     def _remove(self, notice: Notification) -> None:
+        self.is_over.pop(notice.message, None)
         self.shown = [other for other in self.shown if other is not notice]
         self.place()
 

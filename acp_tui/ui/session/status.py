@@ -159,16 +159,17 @@ class Work:
 
     @property
     def ended(self) -> str:
-        """How the last turn ended, its duration, tokens, and cost; "" if it wasn't seen."""
+        """How the last turn ended, its duration, and its tokens; "" if it wasn't seen."""
         if self._ended is None:
             return ""
         how, took = self._ended
         usage = self._conversation.turn_usage
-        spent = [f"{short_count(usage.total)} tokens"] if usage is not None and usage.total else []
-        spent += filter(None, [self._cost()])
-        return " · ".join((f"{how} {duration(took)}", *spent))
+        spent = f" · {short_count(usage.total)} tokens" if usage is not None and usage.total else ""
+        return f"{how} {duration(took)}{spent}"
 
-    def _cost(self) -> str:
+    @property
+    def cost(self) -> str:
+        """What the last turn cost; "" if the agent doesn't say."""
         cost, usage = self._conversation.turn_cost, self._conversation.usage
         return money(cost, usage.cost_currency) if cost and usage is not None else ""
 

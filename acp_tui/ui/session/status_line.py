@@ -129,8 +129,8 @@ MIN_NAME: Final = 4
 
 MODE: Final = "mode: "
 """Begins the fact that says what the agent may do without asking."""
-USUAL_MODEL: Final = "model: default"
-"""Begins the fact that is missed least."""
+WORTH_LEAST: Final = ("model: ", "worktree ")
+"""Begin the facts that are missed least."""
 
 
 class Status(NamedTuple):
@@ -219,17 +219,18 @@ class StatusLine(EdgeLine):
 
 
 def line_of(status: Status, width: int, keymap: Keymap = DEFAULT_KEYMAP, frame: int = 0) -> Content:
-    """The whole line. Facts that don't fit are left out from the left, but a default model first, and at last what
-    is below the rows in view, then the mode.
+    """The whole line. Facts that don't fit are left out from the left, but the model and the worktree first, and at
+    last what is below the rows in view, then the mode. The tokens of the last turn make room for all but these two.
 
     A mode in which the agent asks less warns, and stays as long as there is room for what it warns of.
     """
     elsewhere = [Content.styled(status.elsewhere, "$text-warning")] if status.elsewhere else []
     taken = elsewhere[0].cell_length + MIN_GAP if elsewhere else 0
     facts = [*filter(None, (status.below, *status.facts)), keymap.hint("{help} help")]
-    modes = [fact for fact in facts if fact.startswith(MODE)]
-    kept = cell_len(" · ".join((*modes, facts[-1]))) + MIN_GAP if modes else 0
-    left = left_of(status, max(width - taken, min(MIN_LEFT, width)), keymap, frame, room=width - taken - kept)
+    begins = ("",) if status.state == "ready" else (MODE,)
+    kept = [fact for fact in facts[:-1] if fact.startswith(begins) and not fact.startswith(WORTH_LEAST)]
+    kept_cells = cell_len(" · ".join((*kept, facts[-1]))) + MIN_GAP if kept else 0
+    left = left_of(status, max(width - taken, min(MIN_LEFT, width)), keymap, frame, room=width - taken - kept_cells)
     while facts or elsewhere:
         told = (Content.styled(fact, "$text-warning" if _caution(fact) else "$foreground-muted") for fact in facts)
         right = Content.styled(" · ", "$foreground-muted").join((*elsewhere, *told))
@@ -252,7 +253,7 @@ def _caution(fact: str) -> str:
 def _fewer(facts: list[str], below: str) -> list[str]:
     """The facts, the last of which is the key of the help, without the one that is missed least."""
     others = [at for at, fact in enumerate(facts[:-1]) if not fact.startswith(MODE)]
-    missed = {at: (facts[at] == below, not facts[at].lower().startswith(USUAL_MODEL)) for at in others}
+    missed = {at: (facts[at] == below, not facts[at].startswith(WORTH_LEAST)) for at in others}
     at = min(others, key=missed.__getitem__, default=None)
     if at is not None:
         return facts[:at] + facts[at + 1 :]
@@ -286,7 +287,7 @@ def left_of(
     """The agent and its state, in at most `width` cells.
 
     If it doesn't fit, the keys go first, the last before the others, then part of the agent's name. What is said of the
-    last turn, and of a second key, is shortened to `room` cells, so that the mode stays in view: it may be one in which
+    last turn, and of a second key, is shortened to `room` cells, so that facts stay in view, such as a mode in which
     the agent asks nothing.
     """
     if not status.agent:

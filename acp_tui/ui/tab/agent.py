@@ -287,7 +287,8 @@ class AgentController:
     def agent_or_say(self) -> Agent | None:
         """The agent. If there is none, tell the user why, and what to do."""
         if self.agent is None:
-            self._tab.say(self._tab.writing.why_not or "There is no agent yet.", severity="warning")
+            why_not = self._tab.writing.why_not or "There is no agent yet."
+            self._tab.say(why_not, severity="warning", is_over=lambda: self.agent is not None)
         return self.agent
 
 

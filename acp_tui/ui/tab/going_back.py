@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from anyio import move_on_after
 from rich.segment import Segment
-from textual import work
+from textual import events, work
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.geometry import Size
@@ -27,6 +28,7 @@ from acp_tui.ui.changes.follower import failed, files, summary_of, way_back
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.dialogs.agents import choose_agent
+from acp_tui.ui.kit.answer_guard import AnswerGuard
 from acp_tui.ui.kit.dialog import Dialog, Frame
 from acp_tui.ui.kit.filtered_list import FilteredList
 from acp_tui.ui.kit.line_view import LineView
@@ -124,7 +126,11 @@ class GoingBack:
                 self._tab.prompt.set_draft(self._text(entry))
                 self._tab.screen.set_focus(self._tab.prompt)
             case ("fork", prompt):
-                await self._fork(prompt)
+                typed = self._tab.prompt.draft if is_now and prompt is None else ""  # after the command
+                fork = await self._fork(prompt)
+                if typed:
+                    fork.prompt.set_draft(typed)
+                    self._tab.prompt.discard_draft()
             case ("anew", prompt):
                 tab = await self._tab.app.open_tab(self._tab.link, self._session.cwd)
                 tab.prompt.set_draft(self._told(prompt))
@@ -206,12 +212,13 @@ class GoingBack:
 
     # Elsewhere
 
-    async def _fork(self, prompt: SentPrompt | None) -> None:
+    async def _fork(self, prompt: SentPrompt | None) -> Tab:
         source = self._session
         title = source.conversation.shown_title or "the session above"
         tab = await self._tab.app.open_tab(self._tab.link, source.cwd, lambda sessions: sessions.fork(source, title))
         if prompt is not None:
             tab.prompt.set_draft(self._text(prompt.entry))
+        return tab
 
     async def _hand_over(self, prompt: SentPrompt | None) -> None:
         choice = await choose_agent(self._tab.app, "Go on with another agent", last=self._tab.link.name)
@@ -357,6 +364,8 @@ class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
         self._prompts = PromptList()
         self._ways = WayList(source.ways(prompt, None), way)
         self._files = FileRows()
+        self._guard = AnswerGuard(time.monotonic, self)
+        """Knows since when the terminal shows the dialog."""
 
     def compose(self) -> ComposeResult:
         yield Frame(Content(title_of(self._ways.way, self._prompt)), KEYS, self._prompts, self._ways, self._files)
@@ -367,7 +376,18 @@ class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
         self._prompts.go_to(prompt)
         self._ways.go_to(self._ways.way)
         self._prompts.search()
+        self._guard.arm()
         self._follow()
+
+    def before_key(self, event: events.Key) -> bool:
+        """Take what was typed before the dialog was there to be seen: text is for the draft, and Enter for nothing."""
+        prompt = self.prompt_below
+        is_typed = prompt is not None and (event.is_printable or event.key == "enter")
+        if not is_typed or self._guard.was_shown_before(event):
+            return False
+        if prompt is not None and event.is_printable and event.character is not None:
+            prompt.insert(event.character)
+        return True
 
     def _rows(self) -> Iterator[PickerRow[SentPrompt | None]]:
         prompts = self._source.prompts

@@ -144,7 +144,11 @@ class PromptController:
             then = (
                 "It will be sent once the session is ready, unless you edit it." if is_starting else "Your draft stays."
             )
-            self._tab.say(f"{reason} {then}", severity="warning")
+            self._tab.say(
+                f"{reason} {then}",
+                severity="warning",
+                is_over=lambda: not self._reason_not_to_send(self._tab.stage),
+            )
             return
         assert isinstance(stage, Live)
         typed = message.text
@@ -155,7 +159,8 @@ class PromptController:
                 if message.text.startswith(("!", "/")):
                     message.text = f" {message.text}"  # a project's prompt runs nothing
                 self._prompt.take_back(message)
-                self._tab.say(f"This is what {template.file.name} asks, which came with the project: Enter sends it.")
+                asks = f"This is what {template.file.name} asks, which came with the project: Enter sends it."
+                self._tab.say(asks, is_over=lambda: not self._prompt.text)
                 return
         elif (
             not message.is_reason
@@ -164,7 +169,7 @@ class PromptController:
         ):
             self._doubted = typed
             self._prompt.take_back(message)
-            self._tab.say(unknown, severity="warning")
+            self._tab.say(unknown, severity="warning", is_over=lambda: not self._prompt.text)
             return
         if stage.session.conversation.is_idle or message.is_command:  # a queued prompt is shown above the draft
             stage.panel.view.action_follow()
@@ -304,7 +309,7 @@ class PromptController:
             self._tab.say(WATCHING)
             return
         if session.conversation.is_cancelling:
-            self._tab.say(self._tab.hint(NOT_STOPPED), severity="warning")
+            self._say_not_stopped(session, session.conversation.turn_start)
         if not session.conversation.is_idle:
             session.queue.hold()
             if session.queue.end_repeats():
@@ -316,9 +321,12 @@ class PromptController:
         session.cancel()
 
     def _say_not_stopped(self, session: Session, turn_start: EntryId | None) -> None:
-        said = session.conversation
-        if session is self._tab.session and said.is_cancelling and said.turn_start == turn_start:
-            self._tab.say(self._tab.hint(NOT_STOPPED), severity="warning")
+        def is_over() -> bool:
+            said = session.conversation
+            return not (session is self._tab.session and said.is_cancelling and said.turn_start == turn_start)
+
+        if not is_over():
+            self._tab.say(self._tab.hint(NOT_STOPPED), severity="warning", is_over=is_over)
 
     def escape(self) -> bool:
         """Cancel the turn, or what the agent asks. Returns True to go back to an earlier prompt.

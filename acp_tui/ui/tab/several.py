@@ -150,14 +150,14 @@ class Compared(NamedTuple):
         tab, panel = self.tab, self.tab.panel
         name, agent = self.worktree.name, ", ".join(dict.fromkeys(tab.marked_agent for tab in self.tabs))
         shown = name if name.lower().startswith(agent.lower()) else f"{agent}: {name}"
-        ended = panel.work.ended if panel is not None and self.has_finished else ""
+        spent = (panel.work.ended, panel.work.cost) if panel is not None and self.has_finished else ()
         last = last_line(panel.conversation) if panel is not None else tab.phase
         return PickerRow(
             self,
             f"{numbers:>2} {MARKS[tab.state][0]} {shown}",
             f"{self.worktree.root}, on branch {self.worktree.branch}",
             aside=tab.changes.summary() or NO_CHANGES if tab.changes is not None else "",
-            below=" · ".join(filter(None, (check, ended or tab.state.value, last))),
+            below=" · ".join(filter(None, (check, *(spent or (tab.state.value,)), last))),
         )
 
 

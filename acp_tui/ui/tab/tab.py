@@ -54,8 +54,8 @@ Opening: TypeAlias = Callable[["SessionsController"], Awaitable["Session"]]
 
 SHORT_PHASE_S: Final = 0.1
 """A phase of the start that is over by then isn't worth a frame."""
-MIN_AGENT: Final = 4
-"""The least cells of an agent's name in its tab."""
+MIN_TITLE: Final = 8
+"""With fewer cells, a session's title isn't begun behind the agent's name."""
 
 
 class Tab:
@@ -192,23 +192,35 @@ class Tab:
     @property
     def marked_agent(self) -> str:
         """The agent's name, with signs for a sandbox, a host, and a fork."""
-        agent = boxed(self.agent_title or self.link.name, is_boxed=bool(self.link.sandbox))
+        return self._marked(self.agent_title or self.link.name)
+
+    def _marked(self, text: str) -> str:
+        text = boxed(text, is_boxed=bool(self.link.sandbox))
         if self.link.is_hosted:
-            agent = f"{HOSTED} {agent}"
+            text = f"{HOSTED} {text}"
         is_fork = self.conversation is not None and self.conversation.is_fork
-        return f"{FORKED} {agent}" if is_fork else agent
+        return f"{FORKED} {text}" if is_fork else text
 
-    def name(self, cells: int = 200) -> str:
-        """The agent's name and the session's title, in so many cells. If they are few, the title gets most of them.
+    @property
+    def lead(self) -> str:
+        """The name of its worktree, or of its agent."""
+        return make_visible_line(self.worktree) or self.agent_title or self.link.name
 
-        If there is just enough room for the agent, it's the agent's name alone.
-        """
-        agent, title = self.marked_agent, self._session_title
-        if not title or cells <= cell_len(agent):
-            return _cut(agent or self.phase, cells)
-        if cell_len(f"{agent}: {title[:cells]}") > cells:
-            agent = _cut(agent, max(cells // 3, MIN_AGENT))
-        return _cut(f"{agent}: {title}" if agent else title, cells)
+    def brief(self, *, is_alone: bool) -> str:
+        """What tells it from other tabs: its worktree or agent, if it `is_alone` with that, otherwise its title."""
+        return self._marked(self.lead if is_alone else self._session_title or self.lead)
+
+    def name(self, cells: int = 200, *, is_alone: bool = True) -> str:
+        """The agent, the worktree, and the session's title, in so many cells, or `brief` if they are few."""
+        title, agent = self._session_title, self.agent_title or self.link.name
+        is_said = self.lead.lower().startswith(agent.lower())
+        names = (self._marked(self.lead),) if is_said else (self.marked_agent, self.lead)
+        whole = ": ".join(filter(None, (*names, title))) or self.phase
+        if cell_len(whole[: cells + 1]) <= cells:
+            return whole
+        brief = self.brief(is_alone=is_alone)
+        has_room = is_alone and title and cells - cell_len(brief) >= MIN_TITLE
+        return _cut(f"{brief}: {title}" if has_room else brief, cells)
 
     @property
     def loss(self) -> str:
@@ -221,9 +233,19 @@ class Tab:
 
     # Talking to the user
 
-    def say(self, text: str, *, severity: SeverityLevel = "information", title: str = "") -> None:
-        """Tell the user."""
-        self.screen.notify(make_visible(text), severity=severity, title=make_visible_line(title), markup=False)
+    def say(
+        self,
+        text: str,
+        *,
+        severity: SeverityLevel = "information",
+        title: str = "",
+        is_over: Callable[[], bool] | None = None,
+    ) -> None:
+        """Tell the user, but no longer than until `is_over` returns True at a change of the tab's state."""
+        text = make_visible(text)
+        if is_over is not None:
+            self.app.notices.is_over[text] = is_over
+        self.screen.notify(text, severity=severity, title=make_visible_line(title), markup=False)
 
     def say_error(self, error: ClientError) -> None:
         """Tell the user what failed, and what to do about it."""

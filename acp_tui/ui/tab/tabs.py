@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from textual import events
 from textual.app import App
@@ -16,6 +17,8 @@ from acp_tui.ui.session.status_line import MAX_CELLS, MIN_CELLS, EdgeLine, TabSt
 if TYPE_CHECKING:
     from acp_tui.ui.tab.tab import Tab
 
+LEAST_CELLS: Final = 16
+"""So much of their label the others keep before that in front is cut."""
 FIRST_MODE = "tab-1"
 """Textual keeps a stack of screens for each mode, so a tab's dialogs are above that tab only."""
 
@@ -123,30 +126,38 @@ def _forget_closed_watchers(app: App[Any]) -> None:
         of_attribute[:] = [(node, callback) for node, callback in of_attribute if not node._closing]
 
 
-def _rooms(tabs: Sequence[Tab], front: int, width: int) -> list[int]:
+def _rooms(tabs: Sequence[Tab], front: int, are_alone: Sequence[bool], width: int) -> list[int]:
     """The cells of each tab's label.
 
-    If not all fit, the agents' names have to do for the others, and that in front and those that need the user share
-    the rest. If an agent has several of the others, what is left goes to the titles of all others.
+    If not all fit, the others tell only what differs, and that in front, and those that need the user, get more.
     """
-    short = [label_cells(number, tab.marked_agent) for number, tab in enumerate(tabs, 1)]
     told = [at for at, tab in enumerate(tabs) if at == front or tab.state is TabState.NEEDS_YOU]
+    others = [at for at in range(len(tabs)) if at not in told]
     whole = [label_cells(number, tab.name()) for number, tab in enumerate(tabs, 1)]
     whole = [cells if at in told else min(cells, MAX_CELLS) for at, cells in enumerate(whole)]
     if sum(whole) <= width:
         return whole
-    rest = width - sum(cells for at, cells in enumerate(short) if at not in told)
-    share = max(rest // len(told), min(width // len(told), MAX_CELLS))
-    rooms = [min(cells, share if at in told else short[at]) for at, cells in enumerate(whole)]
-    rooms[front] = min(whole[front], rooms[front] + max(width - sum(rooms), 0))
-    if sum(rooms) > width and len(told) < len(tabs):
-        each = max(MIN_CELLS, (width - sum(rooms[at] for at in told)) // (len(tabs) - len(told)))
-        return [cells if at in told else min(cells, each) for at, cells in enumerate(rooms)]
-    agents = [tab.marked_agent for tab in tabs]
-    others = [at for at in range(len(tabs)) if at not in told]
-    are_alike = any(agents.count(agents[at]) > 1 for at in others)
-    spare = (width - sum(rooms)) // len(others) if are_alike else 0
-    return [min(whole[at], cells + spare * (at in others and spare >= MIN_CELLS)) for at, cells in enumerate(rooms)]
+    brief = [label_cells(at + 1, tab.brief(is_alone=are_alone[at])) for at, tab in enumerate(tabs)]
+    wanted = [cells if at in told else min(cells, brief[at]) for at, cells in enumerate(whole)]
+    equal, spare = _cut_alike(wanted, width), max(width - sum(wanted), 0) // max(len(others), 1)
+    most = max(width - sum(min(wanted[at], LEAST_CELLS) for at in others), sum(equal[at] for at in told))
+    rooms = dict(zip(told, _cut_alike([wanted[at] for at in told], most), strict=True))
+    rooms = {
+        at: min(cells, brief[at]) if cells < whole[at] and not are_alone[at] else cells for at, cells in rooms.items()
+    }
+    wanted = [min(whole[at], wanted[at] + spare) for at in others]
+    rooms |= zip(others, _cut_alike(wanted, width - sum(rooms.values())), strict=True)
+    return [rooms[at] for at in range(len(tabs))]
+
+
+def _cut_alike(wanted: Sequence[int], width: int) -> list[int]:
+    """As many cells as wanted, the largest cut to the same number so that all fit, but not below `MIN_CELLS`."""
+    rest = width
+    for left, cells in zip(range(len(wanted), 0, -1), sorted(wanted), strict=True):
+        if cells * left > rest:
+            return [min(each, max(rest // left, MIN_CELLS)) for each in wanted]
+        rest -= cells
+    return list(wanted)
 
 
 class TabLine(EdgeLine):
@@ -176,7 +187,9 @@ class TabLine(EdgeLine):
             return
         tabs = list(self._tabs)
         front = tabs.index(self._tabs.front) if self._tabs.front in tabs else 0
-        rooms = _rooms(tabs, front, width)
+        leads = [tab.lead for tab in tabs]
+        are_alone = [leads.count(lead) == 1 for lead in leads]
+        rooms = _rooms(tabs, front, are_alone, width)
         first, end = 0, len(tabs)
         while sum(rooms[first:end]) > width and end - first > 1:
             first, end = (first + 1, end) if front - first > end - 1 - front else (first, end - 1)
@@ -184,7 +197,8 @@ class TabLine(EdgeLine):
         parts: list[Content] = []
         at = 0
         for number, tab in enumerate(tabs[first:end], first + 1):
-            label = tab_label(number, tab.state, tab.name, rooms[number - 1], is_front=number - 1 == front)
+            name = partial(tab.name, is_alone=are_alone[number - 1])
+            label = tab_label(number, tab.state, name, rooms[number - 1], is_front=number - 1 == front)
             self._spans.append((at, at + label.cell_length, tab))
             parts.append(label)
             at += label.cell_length

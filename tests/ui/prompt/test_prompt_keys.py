@@ -38,6 +38,7 @@ async def test_what_was_sent_before_there_is_a_session_is_sent_when_there_is_one
         assert "It will be" in page.text
         await show(page.pilot, page.session)
         assert page.connection.prompts == ["too early"]
+        assert "It will be" not in page.text, "it's over"
         assert page.draft == ""
 
 
@@ -134,6 +135,8 @@ async def test_an_agent_that_does_not_stop_soon_is_told_of_with_what_else_there_
         await page.press("escape")
         await page.until(lambda: "The agent hasn't stopped yet; Alt+R ends and" in page.text)
         assert page.connection.cancels == 1
+        await page.end_turn("cancelled")
+        assert "hasn't stopped yet" not in page.text, "now it has"
 
 
 async def test_a_second_escape_says_what_else_there_is() -> None:

@@ -35,7 +35,7 @@ from acp_tui.conversation.updates import (
 from acp_tui.ui.commands.help import HelpScreen
 from acp_tui.ui.session.status import Work
 from acp_tui.ui.session.status_line import Status, StatusLine, left_of, line_of
-from support.folding import ALLOW, agent, ask, call, thought
+from support.folding import ALLOW, agent, ask, call, thought, user
 from support.screens import AGENT, open_page
 
 MODE = SelectOption("mode", "Mode", "ask", (Choice("ask", "Ask"), Choice("plan", "Plan first")), "mode")
@@ -270,11 +270,15 @@ async def test_the_status_line_has_the_parts_that_were_chosen_in_their_order() -
 
 
 async def test_while_the_conversation_has_the_keyboard_the_line_has_its_keys() -> None:
-    keys = "↑ ↓ move · Space unfold · Esc back · F1 help"
-    async with open_page(OptionsReplaced((MODE, MODEL)), agent("Done."), size=(100, 24)) as page:
+    said = user("Hi"), thought("Hm."), agent("Done.")
+    async with open_page(OptionsReplaced((MODE, MODEL)), *said, size=(100, 24)) as page:
         assert "mode: Ask" in page.status
         await page.press("tab")
-        assert page.status.endswith(keys)
+        assert page.status.endswith("↑ ↓ move · Esc back · F1 help"), "a message doesn't fold"
+        await page.press("up")
+        assert page.status.endswith("↑ ↓ move · Space unfold · Esc back · F1 help")
+        await page.press("up")
+        assert page.status.endswith("↑ ↓ move · Esc back · F1 help"), "and neither does a short prompt"
         await page.press("escape")
         assert "mode: Ask" in page.status
         await page.send("go")
@@ -302,7 +306,7 @@ def test_what_is_below_is_said_while_there_is_room_next_to_the_mode() -> None:
     assert line_of(status, 40).plain.endswith("   mode: Ask · F1 help")
 
 
-def test_what_a_turn_cost_makes_room_for_the_mode() -> None:
+def test_what_a_turn_took_makes_room_for_what_changed_the_context_and_the_mode() -> None:
     conversation = Conversation()
     work = Work(conversation, lambda: 0.0)
     reducer.apply(conversation, PromptSent(()))
@@ -314,6 +318,27 @@ def test_what_a_turn_cost_makes_room_for_the_mode() -> None:
     for width in (66, 70, 80):
         assert line_of(status, width).plain.endswith("mode: Bypass permissions · F1 help")
         assert "done" in line_of(status, width).plain
+    facts = ("1 file +1", "12k/200k $0.05", "mode: Default", "model: Opus", "worktree fix")
+    status = Status(agent="Claude Agent", state="ready", work=work, facts=facts)
+    for width, words in {
+        76: "done in <1 s ~ 12k/200k $0.05 · mode: Default · F1 help",
+        92: "done in <1 s ~ 1 file +1 · 12k/200k $0.05 · mode: Default · F1 help",
+        106: "done in <1 s · 120k tokens ~ 1 file +1 · 12k/200k $0.05 · mode: Default · F1 help",
+        116: "done in <1 s · 120k tokens ~ 1 file +1 · 12k/200k $0.05 · mode: Default · worktree fix · F1 help",
+    }.items():
+        left, right = words.split(" ~ ")
+        assert line_of(status, width).plain.split("  ", 2)[1] == left
+        assert line_of(status, width).plain.endswith(f"  {right}")
+
+
+async def test_the_cost_is_that_of_the_session_and_said_once() -> None:
+    async with open_page(UsageReported(Usage(1_000, 200_000, 0.5, "USD"))) as page:
+        await page.send("go")
+        await page.apply(UsageReported(Usage(2_000, 200_000, 0.75, "USD")))
+        await page.end_turn()
+        assert "done in" in page.status
+        assert "2k/200k $0.75" in page.status
+        assert "$0.25" not in page.status
 
 
 @pytest.mark.parametrize(

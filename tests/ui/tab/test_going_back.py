@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from textual.events import Key
 
 from acp_tui.client.changes import tracker
 from acp_tui.ui.prompt import PromptInput
@@ -250,6 +251,25 @@ async def test_a_slash_command_opens_it_with_its_way_from_the_newest_state(
         else:
             await desk.press("enter")
             await desk.shows("Go on with another agent", "1-9 start")
+
+
+@pytest.mark.usefixtures("keys_wait")
+async def test_what_is_typed_before_the_dialog_is_there_is_the_forks_draft(open_desk: OpenDesk) -> None:
+    forks = 'answer(expect("session/fork"), sessionId="s2")\n'
+    async with open_desk(FORKING, TURN + forks + "serve_until_closed()") as desk:
+        await desk.has_session()
+        await desk.give("first prompt")
+        await desk.has_session()
+        await desk.send("/fork")
+        await desk.shows("Fork from now", "Type to search")
+        for key in (*(Key(character, character) for character in "Try"), Key("enter", "\r")):
+            key.time -= 10  # it took this long to get here
+            desk.pilot.app.post_message(key)
+        await desk.until(lambda: _draft(desk, 0) == "Try")
+        await desk.shows("Fork from now", "Type to search")
+        await desk.press("enter")
+        await desk.until(lambda: _draft(desk, 1) == "Try")
+        assert _draft(desk, 0) == ""
 
 
 def _draft(desk: Desk, tab: int) -> str:

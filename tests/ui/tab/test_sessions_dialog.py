@@ -15,9 +15,8 @@ from acp_tui.ui.dialogs.session_rows import OPEN, OpenMode, SessionRow, row_of, 
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.kit.row_list import MAX_FOLDER_CELLS, short_folder, short_time
 from acp_tui.ui.tab.sessions_dialog import EMPTY_PAGES_IN_A_ROW, SessionList, SessionsDialog
-from support.dialogs import NOTHING, DialogPage, open_dialog
+from support.dialogs import NOTHING, DialogPage, NoSessions, open_dialog, recorded
 from support.screens import Clock
-from support.session_sources import NoSessions, recorded
 
 PROJECT = Path("/project")
 

@@ -46,10 +46,18 @@ def test_before_it_has_a_session_it_is_called_by_its_agent_and_says_how_far_it_i
     assert (tab.session, tab.conversation, tab.failure) == (None, None, None)
 
 
-def test_in_a_narrow_tab_the_title_gets_most_of_the_room() -> None:
+def test_in_a_narrow_tab_is_what_tells_it_from_others() -> None:
     tab = LoneTab(prompt("Count the stars"))
     assert tab.name() == "scripted: Count the stars"
-    assert tab.name(20) == "scrip…: Count the s…"
+    assert tab.name(20) == "scripted: Count the…"
+    assert tab.name(12) == "scripted"
+    assert tab.name(12, is_alone=False) == "Count the s…"
+    tab.cwd = Path("/project.worktrees/sky")
+    assert tab.name() == "scripted: sky: Count the stars"
+    assert tab.name(20) == "sky: Count the stars"
+    assert tab.name(8) == "sky"
+    tab.cwd = Path("/project.worktrees/scripted-2")
+    assert tab.name() == "scripted-2: Count the stars"
 
 
 def test_a_command_without_a_name_of_its_own_is_called_as_its_agent() -> None:

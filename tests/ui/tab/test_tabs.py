@@ -158,7 +158,7 @@ def test_what_waits_elsewhere_is_left_out_last(width: int, shown: bool) -> None:
     assert "Agent" in line
 
 
-async def test_where_not_all_labels_fit_the_one_in_front_does_and_others_share_the_rest(
+async def test_where_not_all_labels_fit_tabs_of_one_agent_are_told_apart_by_their_titles(
     open_desk: OpenDesk,
 ) -> None:
     script = TWO + TWO.replace("s2", "s3") + "serve_until_closed()"
@@ -172,24 +172,23 @@ async def test_where_not_all_labels_fit_the_one_in_front_does_and_others_share_t
         whole = "1 ● scripted: Fix_the_parser  2 ● scripted: Fix_the_printer  3 ● scripted: Fix_the_tests"
         for width, line in (
             (100, whole),
-            (80, "1 ● scrip…: Fix_the_p…  2 ● scripted: Fix_the_printer  3 ● scrip…: Fix_the_t…"),
-            (60, "1 ● scripted  2 ● scripted: Fix_the_printer  3 ● scripted"),
-            (48, "1 ● s…  2 ● scripted: Fix_the_printer  3 ● s…"),
-            (34, "2 ● scripted: Fix_the_printer"),
+            (80, "1 ● Fix_the_parser  2 ● scripted: Fix_the_printer  3 ● Fix_the_tests"),
+            (60, "1 ● Fix_the_parser  2 ● Fix_the_printer  3 ● Fix_the_tests"),
+            (48, "1 ● Fix_the_p…  2 ● Fix_the_p…  3 ● Fix_the_t…"),
+            (34, "1 ● Fix_…  2 ● Fix_…  3 ● Fix_…"),
         ):
             await desk.pilot.resize_terminal(width, 24)
             await desk.until(lambda line=line: tab_line(desk) == line)  # type: ignore[misc]
-        desk.tabs[2].agent_title = "codex"  # the others are those of several tabs, and have titles
-        await desk.pilot.resize_terminal(78, 24)
-        line = "1 ● scrip…: Fix_the_pa…  2 ● scripted: Fix_the_printer  3 ● codex: Fix_the_…"
-        await desk.until(lambda: tab_line(desk) == line)
+        desk.tabs[2].agent_title = "codex"
+        await desk.pilot.resize_terminal(61, 24)
+        await desk.until(lambda: tab_line(desk) == "1 ● Fix_the_pars…  2 ● scripted: Fix_the_printer  3 ● codex")
         desk.tabs[2].agent_title = "scripted"
         title = "Find out why the printer stops"
         await desk.send(f"/rename {title}")
         await desk.pilot.resize_terminal(80, 24)
-        await desk.until(lambda: tab_line(desk) == f"1 ● scripted  2 ● scripted: {title}  3 ● scripted")
+        await desk.until(lambda: tab_line(desk) == f"1 ● Fix_the_pa…  2 ● scripted: {title}  3 ● Fix_the_te…")
         await desk.send(f"/rename {'word ' * 40}")
-        await desk.until(lambda: tab_line(desk) == f"1 ● scripted  2 ● scripted: {'word ' * 7}…  3 ● scripted")
+        await desk.until(lambda: tab_line(desk) == f"1 ● Fix_the_p…  2 ● {'word ' * 8}w…  3 ● Fix_the_t…")
 
 
 async def test_a_new_title_is_in_the_tabs_at_once(open_desk: OpenDesk) -> None:
