@@ -162,6 +162,12 @@ def test_names_of_tests_are_sentences_under_80_characters() -> None:
     assert [name for name in names if len(name) >= 80] == []
 
 
+def test_the_map_of_the_helpers_names_each_module() -> None:
+    support = ROOT / "tests/support"
+    named = set(re.findall(r"`(\w+)[.\w]*`", (support / "README.md").read_text("utf-8")))
+    assert {path.stem for path in support.glob("[!_]*.py")} - named == set()
+
+
 def test_tests_touch_no_private_attribute_of_ours() -> None:
     own = re.compile(r"\b(?:self\.|cls\.|def |class |^)(_[A-Za-z]\w*)", re.MULTILINE)
     names = {name for file in (ROOT / "acp_tui").rglob("*.py") for name in own.findall(file.read_text("utf-8"))}

@@ -443,8 +443,13 @@ def _settle_calls_of_turn(conversation: Conversation, status: str) -> tuple[entr
 def _unsettled_calls_of_turn(conversation: Conversation) -> set[tool_calls.ToolCallId]:
     """Calls of earlier turns may still run in the background."""
     places, start = conversation.tool_call_entries, conversation.turn_start or 0
-    behind = {work.reference for work in conversation.background if work.kind == "tool_call"}
+    behind = _calls_behind(conversation)
     return {call_id for call_id in conversation.unsettled_calls if places[call_id] >= start and call_id not in behind}
+
+
+def _calls_behind(conversation: Conversation) -> set[str]:
+    """Those that run in the background."""
+    return {work.reference for work in conversation.background if work.kind == "tool_call"}
 
 
 def _settle_untold_calls(conversation: Conversation) -> tuple[entries.EntryId, ...]:
@@ -458,6 +463,18 @@ def _settle_untold_calls(conversation: Conversation) -> tuple[entries.EntryId, .
         if facts.SessionId(call_id) not in conversation.subagents
     }
     return _settle_calls(conversation, tool_calls.UNFINISHED, untold)
+
+
+def _awaits_nothing(conversation: Conversation, call_id: tool_calls.ToolCallId) -> bool:
+    """Whether no question and no end of a turn will settle the call, and the agent didn't say that it goes on."""
+    is_of_turn = conversation.tool_call_entries[call_id] >= (conversation.turn_start or 0)
+    return (
+        call_id in conversation.unsettled_calls
+        and not conversation.tool_call(call_id).waiting
+        and not (is_of_turn and conversation.turn is not facts.Turn.IDLE)
+        and call_id not in _calls_behind(conversation)
+        and facts.SessionId(call_id) not in conversation.subagents
+    )
 
 
 def _settle_calls(
@@ -577,6 +594,10 @@ def _permission(conversation: Conversation, update: updates.PermissionUpdate) ->
     if asked.is_alone and (not entry.call.is_settled or entry.call.status == tool_calls.UNFINISHED):
         is_allowed = option is not None and not option.is_rejection
         _settle_calls(conversation, tool_calls.COMPLETED if is_allowed else tool_calls.CANCELLED, {asked.tool_call_id})
+    elif (option is None or option.is_rejection) and _awaits_nothing(conversation, asked.tool_call_id):
+        is_canceled = option is None and not update.is_withdrawn
+        status = tool_calls.CANCELLED if is_canceled else tool_calls.UNFINISHED
+        _settle_calls(conversation, status, {asked.tool_call_id})
     return Change((conversation.tool_call_entries[asked.tool_call_id],), (facts.Fact.PERMISSIONS,))
 
 

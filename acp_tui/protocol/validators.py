@@ -51,6 +51,7 @@ def fields_of(kind: type) -> tuple[Field[Any], ...]:
     if issubclass(kind, Model):
         for base in reversed(kind.__mro__[:-1]):
             if "__dataclass_fields__" not in vars(base):
+                base.__doc__ = base.__doc__ or base.__name__  # or `dataclass` parses a signature for it
                 dataclass(init=False, repr=False, eq=False, kw_only=True)(base)
     return fields(kind)
 
@@ -200,6 +201,10 @@ def default_on_error(factory: Callable[[], Any] = NoneType) -> Changed:
     return Changed(lambda schema: with_default(schema, default_factory=factory, on_error="default"))
 
 
+FIRST_MATCH: Final = Changed(lambda schema: {**schema, "mode": "left_to_right"}, ours=False)
+"""Uses the first of a union's members that can read the value."""
+
+
 class OrEmptyObject(SchemaNote):
     """Reads an absent model, and unless exact a malformed one, as an empty object."""
 
@@ -210,14 +215,6 @@ class OrEmptyObject(SchemaNote):
             default_factory=lambda: reader_of(kind, exact=exact).validate_python({}),
             on_error="raise" if exact else "default",
         )
-
-
-class FirstMatch(SchemaNote):
-    """Uses the first of a union's members that can read the value."""
-
-    def schema(self, kind: Any, build: Build, inner: Callable[[], Schema]) -> Schema:
-        choices = [build.of(member) for member in get_args(kind)]
-        return {"type": "union", "choices": choices, "mode": "left_to_right"}
 
 
 class Tag(SchemaNote):

@@ -172,7 +172,7 @@ def start(side: Side, loop: float) -> Figures:
         bare_app.write(BARE_APP)
         bare_app.flush()
         bare = side.in_terminal([bare_app.name], "--ready", "READY")
-    ours = side.in_terminal(["-m", "acp_tui", "demo"], "--ready", "demo", "--exclude", r"acp_tui\.demo")
+    ours = side.in_terminal(["-m", "acp_tui", "demo"], "--ready", "● demo", "--exclude", r"acp_tui\.demo")
     return {
         "first frame / bare Textual app": ours["first_paint_s"] / bare["first_paint_s"],
         "ready / first frame": ours["ready_s"] / ours["first_paint_s"],

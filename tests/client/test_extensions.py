@@ -15,8 +15,7 @@ from acp_tui.client.sessions import agent as agent_module
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.client_role import Extensions
 from acp_tui.client.sessions.hub import open_hub
-from support.agents import MemoryProcess, shake_hands
-from support.peers import Counterpart, connected, notification, request, settle
+from support.agents import Counterpart, MemoryProcess, connected, notification, request, settle, shake_hands
 from support.waiting import LIMIT_S
 
 

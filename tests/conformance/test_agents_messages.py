@@ -9,10 +9,8 @@ import pytest
 
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.rpc import ErrorCode
-from support.agents import agent_texts, in_session, in_turn, said, until
-from support.golden import needs_schema
-from support.messages_from_schema import Messages
-from support.peers import notification
+from support.agents import agent_texts, in_session, in_turn, notification, said, until
+from support.schema import Messages, needs_schema
 
 COUNT = 200
 SERVED = (

@@ -13,8 +13,7 @@ from acp_tui.conversation.facts import RequestKey
 from acp_tui.rpc import Direction
 from support.agents import asked, in_memory, in_session, in_turn, shake_hands, until
 from support.frame_log import Chosen, FrameLog, Wire, judge
-from support.golden import SCHEMA_V1, needs_schema
-from support.schema import definition_for, flaws
+from support.schema import SCHEMA_V1, definition_for, flaws, needs_schema
 
 OFFER = {"fs": {"readTextFile": True, "writeTextFile": True}, "terminal": True}
 HELLO = {"protocolVersion": 1, "clientCapabilities": OFFER}

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import pytest
 
-from support.golden import SCHEMA_V1, SCHEMA_V2
+from support.schema import SCHEMA_V1, SCHEMA_V2
 
 TESTS: Final = Path(__file__).parents[1]
 TABLE: Final = TESTS / "conformance" / "requirements.toml"

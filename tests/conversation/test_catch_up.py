@@ -14,9 +14,18 @@ from acp_tui.client.transcript.replay import replayed
 from acp_tui.conversation.catch_up import retold
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import ToolCallEntry
+from acp_tui.conversation.facts import Turn
 from acp_tui.conversation.reducer import IDLE, apply
 from acp_tui.conversation.tool_calls import ToolCallId
-from acp_tui.conversation.updates import PromptRefused, PromptSent, SessionUpdate, TurnEnded
+from acp_tui.conversation.updates import (
+    PromptAccepted,
+    PromptRefused,
+    PromptSent,
+    Reconnected,
+    SessionUpdate,
+    TurnEnded,
+    TurnFailed,
+)
 from conversation.test_replay_equality import EVERY_KIND
 from support.folding import agent, call, fold, prompt, thought
 
@@ -27,16 +36,35 @@ def is_echo(update: SessionUpdate) -> bool:
     return getattr(update, "role", "") == "user" and "hello".startswith(text[:3])
 
 
-def can_come(updates: list[SessionUpdate]) -> bool:
-    """Whether one agent can send this: only one that accepts prompts under an ID refuses one."""
-    awaits = {update.awaits_id for update in updates if isinstance(update, PromptSent)}
-    return len(awaits) < 2 or not any(isinstance(update, PromptRefused) for update in updates)
+def that_can_come(updates: list[SessionUpdate]) -> list[SessionUpdate]:
+    """Those that one agent can send.
+
+    All prompts of a connection await an ID, or none does: its version of the protocol says so. Only a prompt that was
+    sent under one, and isn't accepted, is refused. No ID is that of two prompts. Only a turn ends.
+    """
+    conversation, awaits_id, come = Conversation(), None, []
+    for update in updates:
+        if isinstance(update, PromptSent) and awaits_id not in (None, update.awaits_id):
+            continue
+        if isinstance(update, PromptRefused) and not conversation.unaccepted:
+            continue
+        if isinstance(update, PromptAccepted) and update.message_id in conversation.echoes:
+            continue
+        if isinstance(update, TurnEnded | TurnFailed) and conversation.turn is Turn.IDLE:
+            continue
+        if isinstance(update, PromptSent):
+            awaits_id = update.awaits_id
+        elif isinstance(update, Reconnected) and not update.is_loaded:
+            awaits_id = None
+        apply(conversation, update)
+        come.append(update)
+    return come
 
 
 UPDATES = st.lists(
     st.sampled_from([update for update in EVERY_KIND if not is_echo(update)]),
     max_size=40,
-).filter(can_come)
+).map(that_can_come)
 RECORDINGS = sorted(Path(__file__).parents[1].glob("data/recordings/*.jsonl"))
 WAITING = ("permissions", "elicitations")
 """Questions are asked again."""

@@ -7,7 +7,7 @@ from acp_tui.conversation.entries import Decision, EntryId, ToolCallEntry
 from acp_tui.conversation.facts import Fact, PermissionOption, PermissionRequest, RequestKey
 from acp_tui.conversation.tool_calls import ToolCallId, ToolCallPatch
 from acp_tui.conversation.updates import PermissionAnswered, PermissionAsked
-from support.folding import ALLOW, REJECT, agent, ask, call, fold, last_change, texts
+from support.folding import ALLOW, REJECT, agent, ask, call, fold, last_change, prompt, texts
 
 PERMISSIONS = (Fact.PERMISSIONS,)
 
@@ -81,7 +81,8 @@ def test_decisions_about_one_tool_call_are_kept_in_their_order() -> None:
 
 def test_a_decision_changes_no_status() -> None:
     """Only the agent knows whether the call continues."""
-    assert entry_of(fold(ask(1, "t", status="pending"), answered(1, REJECT)), "t").call.status == "pending"
+    of_turn = fold(prompt("go"), ask(1, "t", status="pending"), answered(1, REJECT))
+    assert entry_of(of_turn, "t").call.status == "pending"
 
 
 @pytest.mark.parametrize("key", [1, 2])

@@ -8,7 +8,7 @@ from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import Image, Text
 from acp_tui.conversation.conversation import NOTHING, Change, Conversation
 from acp_tui.conversation.entries import EntryId, Failure, Message, ToolCallEntry, TurnEnd
-from acp_tui.conversation.facts import Fact, PlanStep, RequestKey, Turn
+from acp_tui.conversation.facts import BackgroundWork, Fact, PlanStep, RequestKey, Turn
 from acp_tui.conversation.reducer import apply
 from acp_tui.conversation.tool_calls import ToolCallId
 from acp_tui.conversation.updates import (
@@ -18,6 +18,7 @@ from acp_tui.conversation.updates import (
     PlanReplaced,
     PromptSent,
     SessionUpdate,
+    StateReported,
     TurnEnded,
     TurnFailed,
 )
@@ -135,6 +136,29 @@ def test_a_rejected_call_whose_end_is_untold_is_rejected_after_the_turn(answer: 
     conversation = fold(prompt("go"), ask(1, "a"), answered, ended)
     assert conversation.tool_call(ToolCallId("a")).status_words == words
     assert fold(prompt("go"), ask(1, "a"), ended, answered) == conversation
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (PermissionAnswered(RequestKey(1), None), "canceled"),
+        (PermissionAnswered(RequestKey(1), None, is_withdrawn=True), "unfinished"),
+        (PermissionAnswered(RequestKey(1), "opt-2"), "rejected"),
+        (PermissionAnswered(RequestKey(1), "opt-1"), "pending"),
+    ],
+)
+def test_a_call_that_was_asked_about_outside_a_turn_waits_no_more(answer: PermissionAnswered, words: str) -> None:
+    turn = (prompt("go"), TurnEnded("end_turn"))
+    conversation = fold(*turn, ask(1, "a"), answer)
+    assert conversation.tool_call(ToolCallId("a")).status_words == words
+    assert statuses(fold(*turn, ask(1, "a"), answer, call("a", status="completed"))) == ["completed"]
+
+
+def test_a_call_that_goes_on_in_the_background_or_is_asked_about_twice_still_waits() -> None:
+    canceled = PermissionAnswered(RequestKey(1), None)
+    assert statuses(fold(ask(1, "a"), ask(2, "a"), canceled)) == ["pending"]
+    behind = StateReported("idle", background=(BackgroundWork("tool_call", "a"),))
+    assert statuses(fold(ask(1, "a"), behind, canceled)) == ["pending"]
 
 
 @pytest.mark.parametrize(("answer", "words"), [("opt-2", "rejected"), ("opt-1", "failed")])

@@ -19,7 +19,7 @@ from acp_tui.client.agents.demo_agent import copy_project
 from acp_tui.demo import scenario, script
 from acp_tui.protocol.v1.updates import PlanRemoved, PlanUpdate, SessionUpdate
 from acp_tui.rpc import Direction
-from support.golden import SCHEMA_V1, SCHEMA_V2, needs_schema
+from support.schema import SCHEMA_V1, SCHEMA_V2, needs_schema
 
 ENDLESS: Final = {"exit", "hang"}
 ANSWERS: Final = [("allow_once", "accept"), ("reject_once", "decline"), ("reject_once", "cancel")]

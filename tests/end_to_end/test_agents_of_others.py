@@ -16,7 +16,7 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.entries import Message
 from support.agents import running, until
-from support.golden import AGENTS
+from support.schema import AGENTS
 
 NODE_SDK = Path(os.environ.get("AGENTS_PREFIX", Path.home() / ".cache/acp-agents")) / (
     "npm/sdk/node_modules/@agentclientprotocol/sdk"

@@ -15,9 +15,9 @@ from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Entry, Message, ToolCallEntry
 from acp_tui.conversation.facts import Turn
 from acp_tui.conversation.tool_calls import TerminalId, TextDiff, ToolCallId
-from support.golden import AGENTS
 from support.real_agents import NODE_SDK, command, why_not
 from support.recordings import Lead, Led, lead
+from support.schema import AGENTS
 
 DATA = Path(__file__).parents[1] / "data"
 

@@ -22,7 +22,7 @@ AGENT: Final = AgentCommand("ts-mcp", ("node", str(TESTS / "data/ts_mcp_agent.mj
 @pytest.mark.skipif(shutil.which("node") is None or not NODE_SDK.is_dir(), reason="the SDK for Node isn't installed")
 @pytest.mark.parametrize("revision", ["", "old"])
 async def test_an_agent_on_the_official_sdk_calls_a_tool_that_runs_here(tmp_path: Path, revision: str) -> None:
-    program = str(TESTS / "support/mcp_program.py")
+    program = str(TESTS / "data/mcp_server.py")
     written = StdioServer("tools", sys.executable, ("-I", "-S", program, revision))
     async with running(AGENT) as agent:
         await agent.initialize()

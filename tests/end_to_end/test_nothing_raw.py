@@ -21,8 +21,7 @@ import pytest
 from acp_tui.conversation.visible import hidden_characters
 from support.agents import scripted_argv
 from support.command_line import one_after_the_other
-from support.golden import SCHEMA_V1, schema_v2
-from support.messages_from_schema import Messages
+from support.schema import SCHEMA_V1, Messages, schema_v2
 from support.terminals import kept, on_terminal, process_on_terminal
 
 AGENTS: Final = range(int(os.environ.get("ACP_TUI_HOSTILE_BYTES", "1")))

@@ -9,7 +9,6 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from support.pictured import LARGE, SMALL, pictured
 from support.real_agents import (
     LONG_TOURS,
     NAMES,
@@ -22,6 +21,7 @@ from support.real_agents import (
 )
 from support.recorded_sessions import shape
 from support.recordings import Led, as_recorded, redacted, replayed_whole
+from support.screen_checks import LARGE, SMALL, pictured
 
 CHANGING = ("qwen",)
 """Lines that contain the number of a process."""

@@ -16,9 +16,9 @@ from acp_tui import demo as shipped
 from acp_tui.conversation.buffers import ByteRing
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entry_list import EntryList
-from support.pictured import pictured
 from support.recorded_sessions import shape
 from support.recordings import Led, as_recorded, lead_scenario, redacted, replayed_whole
+from support.screen_checks import pictured
 
 CLOCKS = ("at", "seconds")
 

@@ -14,9 +14,8 @@ import pytest
 
 from acp_tui.protocol.conductor import BrokeTheChain, Conductor
 from acp_tui.rpc import AnswersUnread, Direction
-from support.golden import golden_files, read_or_skip
-from support.peers import Counterpart, connected, notification, response, settle
-from support.schema import flaws
+from support.agents import Counterpart, connected, notification, response, settle
+from support.schema import flaws, golden_files, read_or_skip
 from support.waiting import TEST_LIMIT_S
 
 INFO = {"name": "played", "version": "1"}

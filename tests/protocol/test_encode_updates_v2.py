@@ -15,8 +15,8 @@ from acp_tui.conversation.tool_calls import FileChange, HunkStart, TextDiff, Too
 from acp_tui.conversation.updates import SessionUpdate, ToolCallReported, UnknownUpdate
 from acp_tui.protocol.v2 import encode_updates, inbound
 from conversation.test_replay_equality import EVERY_KIND
-from support.golden import SCHEMA_V2, schema_v2
 from support.recorded_sessions import Recorded, kept_recordings, transcripts
+from support.schema import SCHEMA_V2, schema_v2
 
 
 @cache

@@ -22,9 +22,7 @@ from acp_tui.protocol import MalformedMessage, v1
 from acp_tui.protocol.roles import ClientOffer
 from acp_tui.protocol.v1 import inbound
 from acp_tui.protocol.validators import reader_of
-from support.golden import SHARED_MODELS, as_json, needs_schema
-from support.messages_from_schema import Messages, without_unknown_keys
-from support.schema import definitions, flaws
+from support.schema import SHARED_MODELS, Messages, as_json, definitions, flaws, needs_schema, without_unknown_keys
 
 pytestmark = needs_schema
 

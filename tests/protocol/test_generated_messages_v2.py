@@ -20,8 +20,7 @@ from acp_tui.protocol.roles import ClientOffer
 from acp_tui.protocol.v1.inbound import read_completed, read_session_page
 from acp_tui.protocol.v1.inbound import read_elicitation as read_question
 from acp_tui.protocol.v2 import inbound
-from support.golden import SCHEMA_V2, schema_v2
-from support.messages_from_schema import UNKNOWN_VALUE, Messages
+from support.schema import SCHEMA_V2, UNKNOWN_VALUE, Messages, schema_v2
 
 pytestmark = pytest.mark.skipif(not SCHEMA_V2.exists(), reason="the schema of version 2 isn't beside the repository")
 

@@ -26,7 +26,7 @@ from acp_tui.protocol.v1.session import (
 )
 from acp_tui.protocol.v1.updates import SessionUpdate
 from acp_tui.protocol.validators import reader_of
-from support.golden import as_json, golden_files, read_or_skip
+from support.schema import as_json, golden_files, read_or_skip
 
 TYPES: dict[str, Any] = {
     "cancel_notification": CancelNotification,

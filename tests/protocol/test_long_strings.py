@@ -29,8 +29,7 @@ from acp_tui.protocol.wire import MAX_EXACT, WireModel
 from acp_tui.rpc.messages import MAX_ERROR_CHARACTERS, MAX_ID_CHARACTERS, Failure, Notification, read_message
 from protocol import test_generated_messages as first
 from protocol import test_generated_messages_v2 as second
-from support.golden import SCHEMA_V2, needs_schema, schema_v2
-from support.messages_from_schema import Messages
+from support.schema import SCHEMA_V2, Messages, needs_schema, schema_v2
 
 LONG: Final = "\u0301" * (MAX_RAW + MAX_PASSAGE)
 MESSAGES: Final = 300

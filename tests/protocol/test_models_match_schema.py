@@ -12,7 +12,7 @@ from pydantic_core import SchemaValidator, ValidationError
 
 from acp_tui.protocol import v1
 from acp_tui.protocol.validators import reader_of
-from support.golden import SHARED_MODELS, as_json, needs_schema, schema_v1
+from support.schema import SHARED_MODELS, as_json, needs_schema, schema_v1
 
 # Without models of their own: JSON-RPC's envelopes and identifiers, IDs and open enums (plain str and int here),
 # capability markers (`Marker`), parts that a model includes, and what only acp-tui writes: the frame

@@ -15,7 +15,7 @@ from acp_tui.protocol.v1 import encode_updates
 from acp_tui.protocol.v1 import inbound as v1
 from acp_tui.protocol.v1.outbound import initialize_request
 from acp_tui.protocol.v2 import inbound as v2
-from support.golden import is_valid, needs_schema
+from support.schema import is_valid, needs_schema
 
 READERS = {1: v1.read_update, 2: v2.read_update}
 ENTRY = {"content": "test", "priority": "high", "status": "in_progress"}

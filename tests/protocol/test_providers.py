@@ -11,7 +11,7 @@ from acp_tui.conversation.facts import Provider, ProviderRoute
 from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.negotiation import read_agreement
 from acp_tui.protocol.v1.inbound import read_providers
-from support.golden import is_valid, needs_schema
+from support.schema import is_valid, needs_schema
 
 LISTED: dict[str, Any] = {
     "providers": [

@@ -23,7 +23,7 @@ from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.roles import ClientOffer, ElicitationAnswer
 from acp_tui.protocol.v1.inbound import UNPARKED, read_elicitation
 from acp_tui.protocol.v1.outbound import elicitation_answer
-from support.golden import needs_schema, schema_v1
+from support.schema import needs_schema, schema_v1
 
 BOTH = ClientOffer(elicitation_form=True, elicitation_url=True)
 RED = FieldChoice("r", "Red", "like blood")

@@ -28,7 +28,7 @@ from acp_tui.protocol.v1.session import (
 )
 from acp_tui.protocol.validators import reader_of
 from acp_tui.protocol.wire import WireModel, decode
-from support.golden import as_json
+from support.schema import as_json
 
 # Initialize
 

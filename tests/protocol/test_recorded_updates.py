@@ -14,7 +14,7 @@ from acp_tui.conversation.reducer import apply
 from acp_tui.conversation.updates import MessageChunk, UnknownUpdate
 from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.v1 import inbound
-from support.golden import TRANSCRIPTS, recorded_messages
+from support.schema import TRANSCRIPTS, recorded_messages
 
 pytestmark = pytest.mark.skipif(not TRANSCRIPTS.exists(), reason="no recordings lie beside the repository")
 

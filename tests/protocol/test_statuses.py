@@ -15,8 +15,7 @@ from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.roles import AgentCapabilities
 from acp_tui.protocol.v1 import encode_updates, inbound
 from acp_tui.protocol.v2 import encode_updates as encode_updates_v2
-from support.golden import SCHEMA_V1, SCHEMA_V2
-from support.messages_from_schema import Messages
+from support.schema import SCHEMA_V1, SCHEMA_V2, Messages
 
 UNSTABLE = {1: SCHEMA_V1.with_name("schema.unstable.json"), 2: SCHEMA_V2}
 needs_drafts = pytest.mark.skipif(not SCHEMA_V2.exists(), reason="the protocol's schema isn't beside the repository")

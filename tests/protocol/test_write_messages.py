@@ -28,7 +28,7 @@ from acp_tui.protocol.v1.session import (
 )
 from acp_tui.protocol.validators import reader_of
 from acp_tui.protocol.wire import decode
-from support.golden import needs_schema, schema_v1
+from support.schema import needs_schema, schema_v1
 
 NOTED = Annotations(("user", "assistant"), "2026-01-01T00:00:00Z", 0.5, {"k": 1})
 BLOCKS: list[ContentBlock] = [

@@ -8,7 +8,7 @@ import pytest
 from anyio.abc import ByteStream
 
 from acp_tui.rpc import ConnectionLost, Direction, FrameTooLarge, Peer
-from support.peers import RecordingHandler, connected, notification, request, serving, settle
+from support.agents import RecordingHandler, connected, notification, request, serving, settle
 from support.waiting import LIMIT_S
 
 

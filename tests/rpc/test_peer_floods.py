@@ -8,7 +8,7 @@ import pytest
 from acp_tui.rpc import AnswersUnread, ErrorCode, Peer, messages
 from acp_tui.rpc.messages import MAX_ID_CHARACTERS, Malformed, read_message
 from acp_tui.rpc.peer import MAX_UNDER_WAY
-from support.peers import (
+from support.agents import (
     RecordingHandler,
     connected,
     notification,

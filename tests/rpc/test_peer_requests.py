@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from acp_tui.rpc import ErrorCode, Peer, RequestFailed
-from support.peers import RecordingHandler, notification, request, response, serving, settle
+from support.agents import RecordingHandler, notification, request, response, serving, settle
 
 
 class Asked:

@@ -7,7 +7,7 @@ import anyio
 import pytest
 
 from acp_tui.rpc import ErrorCode, RequestFailed, RequestId
-from support.peers import Counterpart, RecordingHandler, notification, request, response, serving, settle
+from support.agents import Counterpart, RecordingHandler, notification, request, response, serving, settle
 
 
 async def echo(params: Any) -> Any:

@@ -920,13 +920,13 @@ BEYOND_LANDLOCK: Final = frozenset(
 """Attempts that Landlock can't stop. It leaves more to the user who runs it: it knows files, signals, and tracing."""
 
 
-TESTS: Final = Path(__file__).parents[1]
+HERE: Final = Path(__file__).parent
 NOBODY: Final = 65534
 ROOT_OR_USER: Final = "root" if os.getuid() == 0 else "user"
 USERS: Final = (ROOT_OR_USER, "another user")
 PROBE: Final = ("bwrap", "--unshare-user", "--unshare-pid", "--ro-bind", "/", "/", "--proc", "/proc", "true")
 OWN_SRV: Final = 'mount -t tmpfs -o mode=700,uid={owner} tmpfs /srv && exec "$@"'
-TRY: Final = "import subprocess, sys, support.boxes; subprocess.run([sys.executable, '-c', ''], check=True)"
+TRY: Final = "import subprocess, sys, box_world; subprocess.run([sys.executable, '-c', ''], check=True)"
 
 
 class Runner:
@@ -948,7 +948,7 @@ class Runner:
         else:
             self.above = Path(tempfile.mkdtemp(prefix="acp-tui-boxes-"))
             os.chown(self.above, owner, -1)
-        packages = [str(TESTS), str(TESTS.parent), *(path for path in sys.path if path.endswith("-packages"))]
+        packages = [str(HERE.parents[1]), *(path for path in sys.path if path.endswith("-packages"))]
         self._environment = {"PATH": os.defpath, "HOME": str(self.above), "PYTHONPATH": os.pathsep.join(packages)}
         if self._is_nobody:
             self._prefix += ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--"]
@@ -961,8 +961,8 @@ class Runner:
 
     def _started(self) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [*self._python, "-m", "support.boxes"],
-            cwd=TESTS,
+            [*self._python, "-m", "box_world"],
+            cwd=HERE,
             env=self._environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -975,7 +975,7 @@ class Runner:
             return [*self._prefix, sys.executable]
         for python in (sys.executable, "/usr/bin/python3"):
             tried = subprocess.run(
-                [*self._prefix, python, "-c", TRY], cwd=TESTS, env=self._environment, capture_output=True, check=False
+                [*self._prefix, python, "-c", TRY], cwd=HERE, env=self._environment, capture_output=True, check=False
             )
             if tried.returncode == 0:
                 return [*self._prefix, python]

@@ -26,9 +26,9 @@ from acp_tui.client.settings.settings import SandboxProfile
 from acp_tui.conversation.entries import Message, ToolCallEntry
 from acp_tui.conversation.facts import SessionId
 from support.agents import SERVING
-from support.golden import AGENTS
 from support.real_agents import LONG_TOURS, PREFIX, WITHOUT_A_MODEL, command, why_not
 from support.recordings import Lead, lead
+from support.schema import AGENTS
 from support.waiting import until
 
 PATIENCE_S: Final = 60.0

@@ -28,9 +28,8 @@ from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.facts import SessionId
 from acp_tui.rpc.memory_stream import connected_pair
-from support.agents import MemoryProcess, shake_hands
+from support.agents import Counterpart, MemoryProcess, connected, exchange, shake_hands
 from support.command_line import one_after_the_other
-from support.peers import Counterpart, connected
 from support.terminals import environment
 from support.waiting import LIMIT_S, TEST_LIMIT_S
 
@@ -148,22 +147,11 @@ async def hosted(
             agreed |= {"info": {"name": "played", "version": "1"}} if version == 2 else {}
             await shake_hands(agent, wire, answer=agreed)
             host = Host(agent, tasks)
-            session = await _open(agent, host, wire, cwd, setup)
+            opened = {"sessionId": "s1", **setup}
+            session = await exchange(agent.new_session(cwd, host.attend), wire, "session/new", **opened)
             yield Hosted(host, session, wire, hub, tasks, streams)
             await hub.aclose()
             tasks.cancel_scope.cancel()
-
-
-async def _open(agent: Agent, host: Host, wire: Counterpart, cwd: Path, setup: dict[str, Any]) -> Session:
-    opened: list[Session] = []
-
-    async def open_it() -> None:
-        opened.append(await agent.new_session(cwd, host.attend))
-
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(open_it)
-        await wire.answer(await wire.expect("session/new"), {"sessionId": "s1", **setup})
-    return opened[0]
 
 
 # As real processes with their own home, for tests that attach to them

@@ -120,6 +120,18 @@ class Talk:
         self.say("I am fine")
         self.answer(prompt, stopReason="end_turn")
 
+    def turn_of_two(self, *, is_busy: bool = True, is_echoed: bool = True) -> None:
+        """A correct turn of version 2, except for what is left out."""
+        text = {"type": "text", "text": "how are you?"}
+        prompt = self.prompt()
+        if is_echoed:
+            self.update("user_message", messageId="u", content=[text])
+        self.answer(prompt, messageId="u")
+        if is_busy:
+            self.update("state_update", state="running", background=[])
+        self.update("agent_message_chunk", messageId="a", content=text)
+        self.update("state_update", state="idle", stopReason="end_turn")
+
 
 def talk_with_session(**result: Any) -> Talk:
     """Up to an open session."""

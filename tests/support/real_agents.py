@@ -26,8 +26,8 @@ from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Entry, Message, Question, ToolCallEntry, TurnEnd
 from acp_tui.conversation.facts import SessionId
 from acp_tui.workbench.redact import RedactOptions, redact
-from support.golden import AGENTS
 from support.recordings import Lead, Led, lead
+from support.schema import AGENTS
 
 PREFIX: Final = Path(os.environ.get("AGENTS_PREFIX", Path.home() / ".cache/acp-agents"))
 NODE_SDK: Final = PREFIX / "npm/sdk/node_modules/@agentclientprotocol/sdk"
@@ -49,7 +49,7 @@ CURRENT_CLAUDE: Final = "@agentclientprotocol/claude-agent-acp"
 """Its package, which is the maintained one, and which the agents' `setup.sh` doesn't know: `claude` is the old one."""
 WITHOUT_A_MODEL: Final = frozenset({"pysdk", "tssdk"})
 """Agents that start quickly."""
-RUN: Final = Path(__file__).parent / "run_real_agent.py"
+RUN: Final = Path(__file__).parents[1] / "data/run_real_agent.py"
 """Beside `run.py`, which knows the other agents."""
 RECORDINGS: Final = Path(__file__).parents[1] / "data/recordings"
 PATIENCE_S: Final = 60.0

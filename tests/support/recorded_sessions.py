@@ -19,9 +19,7 @@ from acp_tui.client.transcript.events import Event, Exited, Frame, Header, OwnAc
 from acp_tui.client.transcript.lines import open_recording
 from acp_tui.client.transcript.replay import Replay
 from acp_tui.client.transcript.replayed_sessions import ReplayedSession, ReplayedSessions
-from acp_tui.conversation import reducer
 from acp_tui.conversation.buffers import ByteRing, TextBuffer
-from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entry_list import EntryList
 from acp_tui.conversation.facts import RequestKey, SessionId
 from acp_tui.conversation.tool_calls import TerminalId
@@ -36,8 +34,9 @@ from acp_tui.conversation.updates import (
 from acp_tui.protocol.negotiation import speaks_v2
 from acp_tui.rpc import Direction
 from acp_tui.ui.replay.timeline import Timeline
-from support.golden import AGENTS, TRANSCRIPTS
+from support.folding import fold
 from support.recordings import lead_scenario, write
+from support.schema import AGENTS, TRANSCRIPTS
 
 # What was said in recordings of agents and of the demo's scenarios, in our format and that of ../shared
 
@@ -129,7 +128,7 @@ def _sessions(name: str, events: Iterable[Event]) -> Iterator[Recorded]:
         for _ in Replay(events).events:
             pass
     for session, recorded in said.values():
-        if session.conversation.entries and _folded(recorded.updates) == session.conversation:
+        if session.conversation.entries and fold(*recorded.updates) == session.conversation:
             yield recorded
 
 
@@ -137,13 +136,6 @@ def _agrees_on_v2(event: Event) -> bool:
     if not isinstance(event, Frame) or event.direction is not Direction.IN or b'"protocolVersion"' not in event.data:
         return False
     return speaks_v2(json.loads(event.data).get("result"))
-
-
-def _folded(updates: Iterable[SessionUpdate]) -> Conversation:
-    conversation = Conversation()
-    for update in updates:
-        reducer.apply(conversation, update)
-    return conversation
 
 
 # Made by hand for replays: a session of two turns, with a question and a terminal

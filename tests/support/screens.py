@@ -207,11 +207,54 @@ def rows(pilot: Pilot[Any]) -> list[Strip]:
         visible_screen_stack.reset(token)
 
 
-class Page:
-    """How a test acts on the screen and reads it. Its async methods return when the screen has settled."""
+class Shown:
+    """How a test acts on any screen and reads it. Its async methods return when the screen has settled."""
+
+    def __init__(self, pilot: Pilot[Any]) -> None:
+        self.pilot = pilot
+
+    async def settled(self) -> None:
+        """Wait until nothing moves any more."""
+        await settled(self.pilot)
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        """Wait for a thread's or a process's result."""
+        await until_so(self.pilot, condition, lambda: self.text)
+
+    async def press(self, *keys: str) -> None:
+        """Press these keys in order: Textual's names, or letters and digits."""
+        for key in keys:
+            self.pilot.app.post_message(Key(key, " " if key == "space" else key if len(key) == 1 else None))
+            await self.settled()
+
+    async def click(self, text: str) -> None:
+        """Click the first place that shows this text."""
+        column, row = self._place_of(text)
+        widget, region = self.pilot.app.screen.get_widget_at(column, row)
+        await self.pilot.click(widget, offset=(column - region.x, row - region.y))
+        await self.settled()
+
+    def _place_of(self, text: str) -> tuple[int, int]:
+        row = next((index for index, line in enumerate(self.lines) if text in line), None)
+        assert row is not None, f"{text!r} isn't on the screen:\n{self.text}"
+        return cell_len(self.lines[row].partition(text)[0]), row
+
+    @property
+    def lines(self) -> list[str]:
+        """The rows of the screen."""
+        return [strip.text.rstrip() for strip in rows(self.pilot)]
+
+    @property
+    def text(self) -> str:
+        """The screen."""
+        return "\n".join(self.lines)
+
+
+class Page(Shown):
+    """The screen of a session."""
 
     def __init__(self, pilot: Pilot[Any], session: Session, connection: RecordedConnection, clock: Clock) -> None:
-        self.pilot = pilot
+        super().__init__(pilot)
         self.session = session
         self.connection = connection
         self.clock = clock
@@ -220,18 +263,10 @@ class Page:
 
     # What happens
 
-    async def settled(self) -> None:
-        """Wait until nothing moves any more."""
-        await settled(self.pilot)
-
     @property
     def notices(self) -> Sequence[Notification]:
         """The notices shown to the user."""
         return cast("BaseApp", self.pilot.app).notices.shown
-
-    async def until(self, condition: Callable[[], bool]) -> None:
-        """Wait for a thread's or a process's result."""
-        await until_so(self.pilot, condition, lambda: self.text)
 
     async def emulator_loaded(self) -> None:
         """Wait for the terminal emulator, which a thread loads when the first terminal is shown."""
@@ -301,12 +336,6 @@ class Page:
 
     # What the user does
 
-    async def press(self, *keys: str) -> None:
-        """Press these keys in order: Textual's names, or letters and digits."""
-        for key in keys:
-            self.pilot.app.post_message(Key(key, " " if key == "space" else key if len(key) == 1 else None))
-            await self.settled()
-
     async def press_at_once(self, *keys: str) -> None:
         """Press these keys faster than they are handled, as over a slow line."""
         for key in keys:
@@ -329,23 +358,11 @@ class Page:
         await self.write(text)
         await self.press_slowly("enter")
 
-    async def click(self, text: str) -> None:
-        """Click the first place that shows this text."""
-        column, row = self._place_of(text)
-        widget, region = self.pilot.app.screen.get_widget_at(column, row)
-        await self.pilot.click(widget, offset=(column - region.x, row - region.y))
-        await self.settled()
-
     async def click_slowly(self, text: str) -> None:
         """Go to the card that asks, and click this as an answer."""
         await self.press_slowly("tab")
         self.clock.pass_guard()
         await self.click(text)
-
-    def _place_of(self, text: str) -> tuple[int, int]:
-        row = next((index for index, line in enumerate(self.lines) if text in line), None)
-        assert row is not None, f"{text!r} isn't on the screen:\n{self.text}"
-        return cell_len(self.lines[row].partition(text)[0]), row
 
     async def use_mouse(self, kind: type[MouseDown | MouseUp], text: str) -> None:
         """Press or release the mouse at the first place that shows this text."""
@@ -361,16 +378,6 @@ class Page:
         self.clock.pass_guard()
 
     # What shows
-
-    @property
-    def lines(self) -> list[str]:
-        """The rows of the screen."""
-        return [strip.text.rstrip() for strip in rows(self.pilot)]
-
-    @property
-    def text(self) -> str:
-        """The screen."""
-        return "\n".join(self.lines)
 
     @property
     def front_lines(self) -> list[str]:

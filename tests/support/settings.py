@@ -1,14 +1,20 @@
-"""Settings as text, and rules that refuse, with the requests they are tested on, in one workspace root."""
+"""What a user sets: settings as text, rules that refuse, with the requests they are tested on, and sandboxes."""
 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from acp_tui.client.permissions.rules import RuleSubject, doubtful, first_match
+from acp_tui.client.sandbox import Access
+from acp_tui.client.sandbox.box import Box
+from acp_tui.client.sandbox.engines import Engine
+from acp_tui.client.sandbox.sandbox import Sandbox
 from acp_tui.client.settings.reader import SettingsRead, interpret
-from acp_tui.client.settings.settings import RefusalRule
+from acp_tui.client.settings.settings import WORKSPACE, RefusalRule, SandboxProfile
+from acp_tui.client.temporary import TemporaryFolder
 from acp_tui.conversation.tool_calls import ToolCall, ToolCallId
 
 # Settings, read into the tree
@@ -49,3 +55,24 @@ def refuses(rule: RefusalRule, subject: RuleSubject, *roots: Path) -> bool:
 def stops(rule: RefusalRule, subject: RuleSubject, *roots: Path) -> bool:
     """Whether the rule refuses the subject, or makes acp-tui ask about it: it never happens unseen."""
     return refuses(rule, subject, *roots) or doubtful([rule], subject) is not None
+
+
+# Sandboxes in which nothing starts
+
+
+def sandbox_of(
+    project: Path,
+    places: Mapping[Path, Access],
+    profile: SandboxProfile = WORKSPACE,
+    *,
+    engine: str = "bubblewrap",
+    gaps: tuple[str, ...] = (),
+    note: str = "",
+) -> Sandbox:
+    """A sandbox with these places, and with a project that may be written."""
+    everywhere = {Path("/"): Access.READABLE, Path.home(): Access.HIDDEN, Path("/tmp"): Access.SCRATCH}
+    inside = {**everywhere, project: Access.WRITABLE, **places}
+    own = TemporaryFolder("acp-tui-test-box-")
+    own.remove()  # nothing runs there
+    box = Box(profile, (project,), inside, {"PATH": "/usr/bin"}, own, note)
+    return Sandbox(box, Engine(engine, f"/usr/bin/{engine}", gaps))

@@ -14,7 +14,7 @@ from acp_tui.ui.kit import answer_guard
 from acp_tui.ui.tab.tab import Opening
 from support.desks import Desk, OpenDesk, desk_of
 from support.frame_log import FrameLog
-from support.screen_fixtures import (
+from support.screen_checks import (
     HOLD_S,
     MIN_WAIT_S,
     keys_do_not_wait,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from acp_tui.protocol import wire
-from acp_tui.protocol.validators import OTHER, Discriminator, FirstMatch, OpenUnion, Tag
+from acp_tui.protocol.validators import FIRST_MATCH, OTHER, Discriminator, OpenUnion, Tag
 
 Role: TypeAlias = wire.Line
 """assistant, user, or an unknown one."""
@@ -63,7 +63,7 @@ class BlobResourceContents(wire.WireModel):
     mime_type: wire.Lenient[wire.Line] = None
 
 
-EmbeddedResourceResource: TypeAlias = Annotated[TextResourceContents | BlobResourceContents, FirstMatch()]
+EmbeddedResourceResource: TypeAlias = Annotated[TextResourceContents | BlobResourceContents, FIRST_MATCH]
 
 
 class EmbeddedResource(wire.WireModel):

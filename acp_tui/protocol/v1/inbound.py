@@ -214,7 +214,7 @@ def read_initialize_response(result: Any) -> roles.Agreement:
     identity = None if info is None else roles.AgentIdentity(info.name, info.version, info.title)
     methods = tuple(map(_auth_method, response.auth_methods))
     capabilities = _capabilities(response.agent_capabilities, response.meta)
-    modes = read_setup(decode(session.SessionSetup, {"modes": result.get("modes")}))
+    modes = read_setup(decode(session.SessionSetup, {"modes": result["modes"]})) if "modes" in result else ()
     return roles.Agreement(response.protocol_version, identity, capabilities, methods, modes)
 
 

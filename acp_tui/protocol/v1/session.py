@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from acp_tui.protocol import wire
 from acp_tui.protocol.v1.content import ContentBlock
-from acp_tui.protocol.validators import Discriminator, FirstMatch, OpenUnion
+from acp_tui.protocol.validators import FIRST_MATCH, Discriminator, OpenUnion
 
 
 class EnvVariable(wire.WireModel):
@@ -93,7 +93,7 @@ class SessionConfigSelectGroup(wire.WireModel):
 
 
 SessionConfigSelectOptions: TypeAlias = Annotated[
-    list[SessionConfigSelectOption] | list[SessionConfigSelectGroup], FirstMatch()
+    list[SessionConfigSelectOption] | list[SessionConfigSelectGroup], FIRST_MATCH
 ]
 
 

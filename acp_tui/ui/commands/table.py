@@ -144,7 +144,7 @@ def _of_a_tab() -> tuple[Command, ...]:
                   "Inspect the messages between acp-tui and the agent", "every frame, and broken rules",
                   typed="inspect", when=lambda do: not do.tab.link.is_lost),
         Command("copy_reply", "", lambda do, _: do.entries.copy_reply(), "Copy the agent's last reply",
-                "or a piece of its code", typed="copy", when=lambda do: do.has_reply),
+                "or the message at the cursor", typed="copy", when=lambda do: do.has_reply),
         Command("export", "", lambda do, file: do.entries.export(file), "Write the conversation to a file",
                 ".md or .jsonl", typed="export [FILE]", when=lambda do: do.was_said),
         Command("dismiss_visits", "", lambda do, _: do.dismiss_visits(), "Clear the pages you opened for the agent",

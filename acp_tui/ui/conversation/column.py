@@ -446,6 +446,10 @@ class Column:
         drawing = self.drawings[index] if index < len(self.drawings) else None
         return "" if drawing is None or self.is_run(index) else drawing.cut_text
 
+    def folds(self, index: int) -> bool:
+        run = self._runs.get(index)
+        return (run is not None and index == run.first != run.last) or self._drawing(index).folds
+
     def toggle(self, index: int) -> bool:
         """Fold or unfold an entry. Returns False if it doesn't fold.
 

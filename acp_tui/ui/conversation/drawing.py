@@ -104,6 +104,11 @@ class Drawing(ABC):
         """The lines when the entry is unfolded; the same as `lines` if it is, or if it doesn't fold."""
         return self.lines(context)
 
+    @property
+    def folds(self) -> bool:
+        """Whether it has more to show."""
+        return False
+
     def toggle(self) -> bool:
         """Fold or unfold the entry. Returns False if it doesn't fold."""
         return False
@@ -145,9 +150,14 @@ class KeptDrawing(Drawing):
         finally:
             self._is_open = False
 
-    def toggle(self) -> bool:
-        self.set_open(not self._is_open)
+    @property
+    def folds(self) -> bool:
         return True
+
+    def toggle(self) -> bool:
+        if self.folds:
+            self.set_open(not self._is_open)
+        return self.folds
 
     def set_open(self, is_open: bool) -> None:
         self._is_open = is_open

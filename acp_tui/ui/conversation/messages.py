@@ -200,9 +200,10 @@ class UserMessage(KeptDrawing):
     def is_open(self) -> bool:
         return self._is_open or not self._is_long
 
-    def toggle(self) -> bool:
-        """Show a long prompt whole, or its first lines. A short prompt doesn't fold."""
-        return self._is_long and super().toggle()
+    @property
+    def folds(self) -> bool:
+        """A long prompt is shown whole, or its first lines."""
+        return self._is_long
 
 
 class Thought(KeptDrawing):

@@ -152,9 +152,10 @@ class NoteDrawing(KeptDrawing):
         others = [wrap([(label, context.palette.muted)], width) for label in labels]
         return Joined(text.lines(width, context.palette), *others)
 
-    def toggle(self) -> bool:
-        """Show the note whole, or its summary. A note of one line doesn't fold."""
-        return super().toggle() and not isinstance(self._note, TurnEnd | ClientRemark | Reconnected)
+    @property
+    def folds(self) -> bool:
+        """A note is shown whole, or its summary. One of one line doesn't fold."""
+        return not isinstance(self._note, TurnEnd | ClientRemark | Reconnected)
 
 
 def _restart(restart: Reconnected, palette: Palette) -> list[tuple[str, Style]]:

@@ -99,8 +99,9 @@ class SubagentDrawing(KeptDrawing):
             Strip([Gutter(RAIL, palette.quote_bar), *wrap([(cut(below, width), palette.muted)], width)[0]]),
         ]
 
-    def toggle(self) -> bool:
-        """Return False: it is opened instead."""
+    @property
+    def folds(self) -> bool:
+        """It is opened instead."""
         return False
 
 

@@ -684,6 +684,10 @@ class ConversationView(DetachedOwner, can_focus=True):
         is_seen = self._cursor is not None and self.has_focus_within
         return self.conversation.entries[cast(int, self._cursor)] if is_seen else None
 
+    @property
+    def folds_at_cursor(self) -> bool:
+        return self._cursor is not None and self.column.folds(self._cursor)
+
     def focus(self, scroll_visible: bool = True) -> Self:
         """Focus the entry at the bottom of the view, or the view itself if there are no entries."""
         stop = self._spare.views.get(self.tab_stop)

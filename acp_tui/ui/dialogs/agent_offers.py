@@ -214,7 +214,7 @@ def card_text(facts: AgentFacts, *, is_open: bool) -> Content:
 
 
 def _section(name: str, lines: Sequence[Content]) -> Content:
-    return Content("\n").join([Content.styled(name, "bold $text-primary"), *lines])
+    return Content("\n").join([Content.styled(name, "bold"), *lines])
 
 
 def _identity(facts: AgentFacts) -> Content:

@@ -178,6 +178,7 @@ class RowList(LineView):
         return "◉ " if self.rows[index].is_current else "  "
 
     def draw_line(self, line: int, width: int) -> Strip:
+        width -= self._gap_cells
         if width < MIN_CELLS:
             return BLANK
         palette = palette_for(self.app.current_theme)
@@ -188,11 +189,16 @@ class RowList(LineView):
         if isinstance(what, int):
             return Strip(self._row_segments(what, width, palette))
         indent = " " * self.heading_indent
-        return Strip([Segment(cut(indent + make_visible_line(what), width), palette.muted)])
+        return Strip([Segment(cut(indent + make_visible_line(what), width), palette.strong)])
+
+    @property
+    def _gap_cells(self) -> int:
+        """The cells between the rows and the scroll bar."""
+        return 1 if self.show_vertical_scrollbar else 0
 
     def shows_whole(self, row: PickerRow[Any]) -> bool:
         """Whether there is room in the row's line for all that is said about it."""
-        width = self.scrollable_content_region.width - self.mark_cells
+        width = self.scrollable_content_region.width - self.mark_cells - self._gap_cells
         about = make_visible_line(row.is_disabled_reason or row.description)
         needed = width_cells(make_visible_line(row.label)) + len(GAP) + width_cells(about)
         return not _aside(row, width) and needed <= width

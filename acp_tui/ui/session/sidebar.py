@@ -31,7 +31,7 @@ from acp_tui.ui.session.plan_view import step_lines
 from acp_tui.values import dataclass
 
 INDENT: Final = 2
-MIN_LABEL_CELLS: Final = 10
+MIN_LABEL_CELLS: Final = 9
 MIN_ASIDE_CELLS: Final = 3
 MAX_FILES: Final = 200
 """Too many to read at the side. F5 lists all."""
@@ -179,7 +179,7 @@ def _file(change: FileChange, width: int, palette: Palette) -> Strip:
 def _facts(facts: Sequence[tuple[str, str]], width: int, palette: Palette) -> Iterator[Strip]:
     labels = aligned([f"{cut_at_word(make_visible_line(label), width // 2):<{MIN_LABEL_CELLS}}" for label, _ in facts])
     for label, (_, value) in zip(labels, facts, strict=True):
-        head = Segment(f"{' ' * INDENT}{label} ", palette.muted)
+        head = Segment(f"{' ' * INDENT}{label}  ", palette.muted)
         for part in _parts_of_path(make_visible_line(value), width - head.cell_length):
             yield from _indented([(part, palette.text)], width, head)
             head = Segment(" " * head.cell_length)

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from acp_tui.ui.tab.tab import Tab
 
 
-CONVERSATION_KEYS: Final = ("{move_up} {move_down} move", "{toggle_entry} unfold", "{focus_prompt} back")
+UNFOLDS: Final = "{toggle_entry} unfold"
+CONVERSATION_KEYS: Final = ("{move_up} {move_down} move", UNFOLDS, "{focus_prompt} back")
 """Shown in place of the facts while the conversation has the keyboard."""
 
 
@@ -188,7 +189,7 @@ class SessionScreen(Screen[None]):
         worktree = f"worktree {make_visible_line(tab.worktree)}" if tab.worktree else ""
         told, is_reading = (*panel.facts(tab.settings.appearance, changes), worktree), panel.view.has_focus_within
         if is_reading:
-            told = tuple(map(tab.hint, CONVERSATION_KEYS))
+            told = tuple(tab.hint(keys) for keys in CONVERSATION_KEYS if keys != UNFOLDS or panel.view.folds_at_cursor)
         facts = tuple(filter(None, told))
         state = panel.state
         if state == "lost":

@@ -6,6 +6,7 @@ Also what an empty session shows about earlier ones and its folder.
 from __future__ import annotations
 
 import os
+import shlex
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -37,6 +38,7 @@ from acp_tui.client.sessions.session_history import (
 )
 from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.client.transcript.recording_plan import recording_store
+from acp_tui.client.worktrees import known_worktree
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Entry, Failure, Message
 from acp_tui.conversation.facts import SessionId, SessionPage, SessionStatus, SessionSummary
@@ -293,6 +295,11 @@ class HistoryController:
             return str(error)
         return "its recording goes on" if goes_on else ""
 
+    async def worktree_of(self, session: PastSession) -> str:
+        """The worktree of acp-tui's that the session worked in, as a shell takes it; "" for none."""
+        known = await to_thread.run_sync(known_worktree, session.cwd)
+        return shlex.quote(known.root) if known is not None and session.has_folder else ""
+
     # What is done with a session
 
     async def delete(self, session: PastSession) -> None:
@@ -300,16 +307,14 @@ class HistoryController:
         tab, agent = self.tab_of(session), self._agent_of(session)
         assert agent is not None
         await agent.delete_session(session.session_id)
-        self._tab.say("Deleted the session.")
         if self._marks.of(session) != Mark():
             self._note(session, lambda _: Mark())
         if tab is not None:
-            await tab.begin_anew()
+            tab.run(tab.begin_anew())  # it goes on when the dialog is closed
 
     async def forget(self, session: PastSession) -> None:
         assert session.recorded is not None
         await self._in_thread(partial(self._index.forget, session.recorded))
-        self._tab.say("Deleted the recording.")
 
     # The user's marks on sessions
 

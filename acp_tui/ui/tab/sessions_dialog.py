@@ -149,7 +149,6 @@ class SessionList(FilteredList):
 HERE: Final = "this project"
 EVERYWHERE: Final = "all projects"
 MARK_CELLS: Final = 2
-NOWHERE: Final = Content()
 MOST_LINES: Final = 40
 """Of the dialog with a question; the stylesheet says it, too."""
 LIST_SHARE: Final = 4
@@ -158,7 +157,6 @@ LINES_AROUND: Final = 6
 """Around the list and the question: the frame, the title, the search line, and what is said."""
 NO_TAB: Final = "It has no tab."
 KEPT: Final = "{sessions_archive} archives it"
-ONLY: Final = ", and nothing else, because "
 NO_SESSION: Final = "There is no session yet in this tab."
 
 
@@ -459,9 +457,12 @@ class SessionsDialog(Dialog[Act | None]):
         self._show_line()
 
     def _show_question(self) -> None:
-        """Show the request that the panel of its tab shows, and its changes."""
+        """Show the request that the panel of its tab shows, and its changes, under the tab's name."""
         row = self._row
         panel = self._source.panel_asking(row.key) if row is not None else None
+        if row is not None:
+            name = f"{row.mark.strip()} {row.agent}: {row.title}" if row.title else f"{row.mark.strip()} {row.agent}"
+            self._card.border_title = shown_line(cut(name, MAX_TITLE_CELLS))
         if panel is self._asking:
             return
         if self._asking is not None:
@@ -583,35 +584,37 @@ class SessionsDialog(Dialog[Act | None]):
 
     @work(exclusive=True, group="deleting")
     async def action_delete(self) -> None:
-        """Delete the session in its agent if that can, and acp-tui's recording of it: two questions."""
+        """Delete the session in its agent and acp-tui's recording, as far as that can be, after one question."""
         session = self._session
         if session is None:
             return
         no_delete, no_forget = self._source.no_delete(session), await self._source.no_forget(session)
-        ways = []
-        if not no_delete:
-            where = shown_line(f" in {session.shown_agent}{ONLY * bool(no_forget)}{no_forget}")
-            ways.append((_question("Delete ", session, where), self._source.delete))
-        if session.recorded is not None and not no_forget:
-            where = shown_line(f"{ONLY * bool(no_delete)}{no_delete}")
-            ways.append((_question("Delete acp-tui's recording of ", session, where), self._source.forget))
-        if not ways:
+        forgets = session.recorded is not None and not no_forget
+        if no_delete and not forgets:
             why = ", and ".join(filter(None, (no_delete, no_forget)))
             self._say(shown(f"It can't be deleted: {why}. {keys_in_force(self).hint(KEPT)}", "$text-warning"))
-        for question, delete in ways:
-            if not await self.app.push_screen_wait(QuestionScreen(question, (), yes="Delete it")):
-                continue
-            try:
-                await delete(session)
-            except ClientError as error:
-                self._say(shown(_told(error), "$text-error"))
-                continue
-            if delete == self._source.delete:
+            return
+        fate = [f"{session.shown_agent} {f'keeps it: {no_delete}' if no_delete else 'deletes it'}"]
+        if session.recorded is not None:
+            fate.append(f"acp-tui {f'keeps its recording: {no_forget}' if no_forget else 'deletes its recording'}")
+        if folder := await self._source.worktree_of(session):
+            fate.append(f"Its worktree and branch stay. To remove it: git worktree remove {folder}")
+        lines = [shown_line(each) for each in fate]
+        if not await self.app.push_screen_wait(QuestionScreen(_question(session), lines, yes="Delete it")):
+            return
+        try:
+            if not no_delete:
+                await self._source.delete(session)
                 self._listing.sessions.pop(session.session_id, None)
-            else:
+            if forgets:
+                await self._source.forget(session)
                 self._recorded = [one for one in self._recorded if one.key != session.key]
                 self._found = [one for one in self._found if one.key != session.key]
-            self._show()
+        except ClientError as error:
+            self._say(shown(_told(error), "$text-error"))
+        else:
+            self.notify("Deleted the recording." if no_delete else "Deleted the session.")
+        self._show()
 
     @work(exclusive=True, group="changing")
     async def action_change(self, how: str) -> None:
@@ -641,10 +644,10 @@ def _with_past(row: SessionRow, found: PastSession) -> SessionRow:
     return replace(row, title=title, past=replace(own, recorded=found.recorded))
 
 
-def _question(what: str, session: PastSession, where: Content = NOWHERE) -> Content:
+def _question(session: PastSession) -> Content:
     name = shown_line(cut(session.title or session.session_id, MAX_TITLE_CELLS))
-    start, end = (Content.styled(text, "$text-warning") for text in (f"{what}“", "”"))
-    return Content.assemble(start, name, end, where, ("? This can't be undone.", "$text-warning"))
+    start, end = (Content.styled(text, "$text-warning") for text in ("Delete “", "”? This can't be undone."))
+    return Content.assemble(start, name, end)
 
 
 def _told(error: ClientError) -> str:

@@ -9,7 +9,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
@@ -30,7 +30,6 @@ from acp_tui.ui.tab.questions import QuestionsController
 from acp_tui.ui.tab.screen import SessionScreen
 from acp_tui.ui.tab.stage import Failed, Live, Recorded, Stage, Starting
 from acp_tui.ui.tab.tabs import FIRST_MODE
-from acp_tui.ui.textual_gaps.internals import close_with
 
 if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
@@ -263,12 +262,8 @@ class Tab:
         What was due after a frame may come when the tab is gone.
         """
         if self.screen.is_there:
-            told = self._told(work)
-            close_with(
-                self.screen.run_worker(told, exclusive=bool(group), group=group or "default"),
-                told,
-                work,
-            )
+            told: Any = partial(self._told, work)  # Textual's types lack what it takes
+            self.screen.run_worker(told, exclusive=bool(group), group=group or "default")
         else:
             work.close()
 

@@ -56,19 +56,29 @@ class TakeOut:
     def __init__(self, tab: Tab) -> None:
         self._tab = tab
 
+    @property
+    def _replies(self) -> list[Message]:
+        entries = self._tab.panel.view.conversation.entries if self._tab.panel is not None else ()
+        return [entry for entry in entries if isinstance(entry, Message) and entry.role == "agent"]
+
     # The whole conversation
 
     async def copy_reply(self) -> None:
-        """Copy the agent's last message, as it wrote it, or a code block of the last message that has any."""
+        """Copy the message at the cursor as it was written, or a code block of it.
+
+        Without a cursor, the agent's last message, or a code block of the last message that has any.
+        """
         panel = self._tab.panel
-        text = panel.view.conversation.last_reply if panel is not None else ""
-        if panel is None or not text:
+        entry = panel.view.entry_under_cursor if panel is not None else None
+        messages = [entry] if isinstance(entry, Message) else self._replies
+        text = next((message.text for message in reversed(messages) if message.text.strip()), "")
+        if not text:
             self._tab.say("No reply to copy yet.")
             return
         chosen: str | None = text
-        if fences := last_code(panel.view.conversation):
+        if fences := last_code(messages):
             rows = [PickerRow(code, first_line(code), info) for info, code in fences]
-            whole = PickerRow(text, "The whole reply", first_line(text))
+            whole = PickerRow(text, "The whole message", first_line(text))
             chosen = await self._tab.ask(Picker("What do you want to copy?", [whole, *rows]))
         if chosen is not None:
             await copy(self._tab.screen, chosen)
@@ -193,11 +203,11 @@ def prompts_in(conversation: Conversation) -> list[EntryId]:
     return prompts[::-1]
 
 
-def last_code(conversation: Conversation) -> list[tuple[str, str]]:
-    """The code blocks, each with its language, of the agent's last message that has any."""
-    for entry in reversed(conversation.entries):
-        if isinstance(entry, Message) and entry.role == "agent" and ("```" in entry.text or "~~~" in entry.text):
-            tokens = markdown_parser().parse(entry.text)
+def last_code(messages: Sequence[Message]) -> list[tuple[str, str]]:
+    """The code blocks, each with its language, of the last message that has any."""
+    for message in reversed(messages):
+        if "```" in message.text or "~~~" in message.text:
+            tokens = markdown_parser().parse(message.text)
             fences = [(token.info.strip(), token.content) for token in tokens if token.type == "fence"]
             if fences:
                 return fences

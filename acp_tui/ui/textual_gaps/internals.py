@@ -6,7 +6,7 @@ Checked with Textual 8.2.8. Each override, patch, and function could go if Textu
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache, partial, wraps
 from typing import Any
@@ -26,9 +26,20 @@ from textual.timer import Timer
 from textual.widget import AwaitMount, Widget
 from textual.widgets import TextArea
 from textual.worker import Worker
+from textual.worker_manager import WorkerManager
 
 from acp_tui.ui.textual_gaps.driver import FramePacer
 from acp_tui.ui.textual_gaps.painting import SafeCompositor, create_strip_caches_on_use
+
+
+class ClosingWorkers(WorkerManager):
+    """Closes what a worker was to run: one that is canceled at once never begins, and Python warns of that."""
+
+    def _remove_worker(self, worker: Worker[Any]) -> None:
+        super()._remove_worker(worker)
+        for work in (worker._work, *getattr(worker._work, "args", ())):
+            if asyncio.iscoroutine(work):
+                work.close()
 
 
 class PatchedApp(App[None]):
@@ -38,6 +49,7 @@ class PatchedApp(App[None]):
         self.pacer = FramePacer(self)  # Textual asks for a driver immediately
         patch_textual()
         super().__init__()
+        self._workers = ClosingWorkers(self)
 
     def get_driver_class(self) -> type[Driver]:
         return self.pacer.driver_class(super().get_driver_class())
@@ -201,12 +213,6 @@ def write_to_terminal(app: App[Any], sequence: str) -> None:
     """Send a control sequence to the terminal, between two frames. Does nothing without a terminal."""
     if app._driver is not None:
         app._driver.write(sequence)
-
-
-def close_with(worker: Worker[Any], *work: Coroutine[Any, Any, Any]) -> None:
-    """Close what a worker was to run when it ends: one that is canceled at once never began, and Python warns of it."""
-    if worker._task is not None:
-        worker._task.add_done_callback(lambda _: [each.close() for each in work])
 
 
 def forget_callbacks(app: App[Any]) -> None:

@@ -17,10 +17,20 @@ from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Message
 from acp_tui.conversation.facts import Provider, ProviderRoute, SelectOption, Turn
 from conversation.test_catch_up import shown
-from support.agents import REPLY, agent_texts, asked, our_children, said, until
+from support.agents import (
+    REPLY,
+    Counterpart,
+    agent_texts,
+    asked,
+    notification,
+    our_children,
+    request,
+    said,
+    settle,
+    until,
+)
 from support.folding import texts
 from support.hosts import Link, hosted
-from support.peers import Counterpart, notification, request, settle
 
 pytestmark = pytest.mark.anyio
 

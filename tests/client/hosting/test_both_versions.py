@@ -16,9 +16,8 @@ from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.updates import ToolCallReported
 from acp_tui.protocol.v2.inbound import read_update
 from client.hosting.test_attaching import same
-from support.agents import REPLY, agent_texts, asked, said, until
+from support.agents import REPLY, Counterpart, agent_texts, asked, notification, request, said, settle, until
 from support.hosts import Hosted, hosted
-from support.peers import Counterpart, notification, request, settle
 
 pytestmark = pytest.mark.anyio
 

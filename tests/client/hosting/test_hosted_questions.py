@@ -18,9 +18,8 @@ from acp_tui.conversation.entries import Question, ToolCallEntry
 from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey
 from acp_tui.conversation.tool_calls import ToolCallId, ToolCallPatch
 from acp_tui.conversation.updates import ElicitationAsked, PermissionAsked, PermissionNoted
-from support.agents import asked, until
+from support.agents import asked, notification, request, settle, until
 from support.hosts import Link, hosted
-from support.peers import notification, request, settle
 
 pytestmark = pytest.mark.anyio
 

@@ -10,9 +10,8 @@ import pytest
 from acp_tui.client.hosting.host import Access
 from acp_tui.conversation.facts import Account, AuthStatus, SessionId, SessionStatus
 from client.hosting.test_both_versions import client_of
-from support.agents import until
+from support.agents import notification, request, settle, until
 from support.hosts import hosted
-from support.peers import notification, request, settle
 
 pytestmark = pytest.mark.anyio
 

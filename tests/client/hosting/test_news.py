@@ -9,9 +9,8 @@ import pytest
 
 from acp_tui.client.notices import News
 from acp_tui.client.sessions.session import Session
-from support.agents import REPLY, asked, until
+from support.agents import REPLY, asked, settle, until
 from support.hosts import Hosted, hosted
-from support.peers import settle
 
 pytestmark = pytest.mark.anyio
 

@@ -39,9 +39,8 @@ from acp_tui.protocol.v2 import encode_updates as encode_updates_v2
 from acp_tui.protocol.v2 import inbound as inbound_v2
 from acp_tui.ui.permission.request_drawing import SubjectDrawing, SubjectStyle, title_lines
 from acp_tui.ui.rendering.palette import PLAIN
-from support.agents import until
+from support.agents import notification, request, settle, until
 from support.hosts import hosted
-from support.peers import notification, request, settle
 
 KEY = RequestKey(7)
 CALL = ToolCallId("c")

@@ -13,9 +13,8 @@ from acp_tui.client.hosting.host import Access
 from acp_tui.client.sessions.session import Attendance
 from acp_tui.conversation.facts import Turn
 from acp_tui.protocol.connection import STEERING
-from support.agents import REPLY, agent_texts, asked, said, until
+from support.agents import REPLY, Counterpart, agent_texts, asked, notification, request, said, settle, until
 from support.hosts import hosted
-from support.peers import Counterpart, notification, request, settle
 
 pytestmark = pytest.mark.anyio
 

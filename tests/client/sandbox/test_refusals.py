@@ -9,7 +9,7 @@ import pytest
 from acp_tui.client.sandbox import Access
 from acp_tui.client.sandbox.refusals import refusals
 from acp_tui.client.settings.settings import READ_ONLY, SandboxProfile
-from support.boxes import sandbox_of
+from support.settings import sandbox_of
 
 HOME = Path("/home/me")
 PROJECT = HOME / "work"

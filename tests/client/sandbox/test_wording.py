@@ -8,7 +8,7 @@ import pytest
 
 from acp_tui.client.sandbox import Access
 from acp_tui.client.settings.settings import SandboxProfile
-from support.boxes import sandbox_of
+from support.settings import sandbox_of
 
 
 @pytest.fixture

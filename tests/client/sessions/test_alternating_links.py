@@ -15,8 +15,7 @@ import pytest
 
 from acp_tui.client.sessions.consent import Policy
 from acp_tui.client.settings.settings import RefusalRule
-from support.agents import SERVING, in_session
-from support.peers import Counterpart, request
+from support.agents import SERVING, Counterpart, in_session, request
 
 TRIES = int(os.environ.get("ACP_TUI_ALTERNATING_TRIES", "200"))
 SECRET, PLAIN = "secret\n", "plain\n"

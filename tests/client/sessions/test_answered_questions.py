@@ -28,8 +28,7 @@ from acp_tui.conversation.entries import Entry, Question
 from acp_tui.conversation.facts import RequestKey, SessionId
 from acp_tui.conversation.updates import ElicitationAnswered
 from acp_tui.protocol.roles import ClientOffer
-from support.agents import in_session
-from support.peers import Counterpart, notification, request
+from support.agents import Counterpart, in_session, notification, request
 from support.recordings import replayed_whole, write
 
 BOTH = ClientOffer(elicitation_form=True, elicitation_url=True)

@@ -17,8 +17,7 @@ from acp_tui.conversation.content import Text
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import PermissionRequest
 from acp_tui.conversation.tool_calls import BlockContent, TextDiff
-from support.agents import SERVING, in_session, until
-from support.peers import Counterpart, request
+from support.agents import SERVING, Counterpart, in_session, request, until
 
 ASK = Policy(write=Grant.ASK)
 

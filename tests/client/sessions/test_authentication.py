@@ -15,8 +15,7 @@ from acp_tui.client.errors import AgentRefused, AuthenticationRequired, Unsuppor
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import logged_in
 from acp_tui.protocol.roles import ClientOffer
-from support.agents import in_memory, open_session, shake_hands
-from support.peers import Counterpart, settle
+from support.agents import Counterpart, in_memory, open_session, settle, shake_hands
 
 METHODS = [
     {"id": "key", "name": "API key", "type": "env_var", "vars": []},

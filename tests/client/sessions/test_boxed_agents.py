@@ -11,10 +11,9 @@ from acp_tui.client.sandbox.sandbox import REPLACED
 from acp_tui.client.sessions.session import WHY_ACTS_ITSELF, Session
 from acp_tui.conversation.facts import PermissionRequest
 from acp_tui.conversation.updates import ClientRemark
-from support.agents import in_memory, shake_hands, until
-from support.boxes import sandbox_of
+from support.agents import Counterpart, in_memory, notification, settle, shake_hands, until
 from support.hosts import hosted
-from support.peers import Counterpart, notification, settle
+from support.settings import sandbox_of
 
 OPTIONS = [
     {"optionId": "y", "name": "Allow", "kind": "allow_once"},

@@ -15,8 +15,7 @@ from acp_tui.conversation.content import Text
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import PermissionRequest
 from acp_tui.conversation.tool_calls import BlockContent, TextDiff
-from support.agents import asked, in_memory, in_session, shake_hands, until
-from support.peers import Counterpart
+from support.agents import Counterpart, asked, in_memory, in_session, shake_hands, until
 
 ASK_ALL = Policy(Grant.ASK, Grant.ASK, Grant.ASK)
 TRUE = {"command": sys.executable, "args": ["-S", "-c", ""]}

@@ -16,8 +16,17 @@ from acp_tui.conversation.elicitation import Form, FormValues, UrlVisit
 from acp_tui.conversation.facts import RequestKey
 from acp_tui.conversation.updates import ElicitationAction
 from acp_tui.protocol.roles import ClientOffer
-from support.agents import asked, in_memory, in_session, in_turn, open_session, shake_hands
-from support.peers import Counterpart, notification, settle
+from support.agents import (
+    Counterpart,
+    asked,
+    in_memory,
+    in_session,
+    in_turn,
+    notification,
+    open_session,
+    settle,
+    shake_hands,
+)
 
 BOTH = ClientOffer(elicitation_form=True, elicitation_url=True)
 SCHEMA = {

@@ -13,8 +13,7 @@ from acp_tui import __version__
 from acp_tui.client.agents.command import AgentCommand, Phase
 from acp_tui.client.errors import AgentLost, AgentRefused, AuthenticationRequired, UnsupportedProtocol
 from acp_tui.protocol.roles import ClientOffer
-from support.agents import in_memory, open_session, shake_hands
-from support.peers import settle
+from support.agents import in_memory, open_session, settle, shake_hands
 
 AUTH_METHODS = [{"id": "key", "name": "API key"}, {"id": "tty", "name": "In a terminal", "type": "terminal"}]
 

@@ -25,11 +25,10 @@ from acp_tui.client.settings.mcp import ServerList, StdioServer
 from acp_tui.client.transcript.recording_plan import RecordingPlan
 from acp_tui.conversation.updates import ClientRemark
 from acp_tui.protocol.roles import AgentCapabilities
-from support.agents import exchange, in_memory, our_children, refused, shake_hands
-from support.golden import is_valid, needs_schema
-from support.peers import Counterpart, notification, request
+from support.agents import Counterpart, exchange, in_memory, notification, our_children, refused, request, shake_hands
+from support.schema import is_valid, needs_schema
 
-PROGRAM = str(Path(__file__).parents[2] / "support" / "mcp_program.py")
+PROGRAM = str(Path(__file__).parents[2] / "data" / "mcp_server.py")
 ELSEWHERE = AgentCommand("played", ("played",), is_elsewhere=True)
 AGREEMENTS: dict[int, dict[str, Any]] = {
     1: {"protocolVersion": 1, "agentCapabilities": {"loadSession": True, "mcpCapabilities": {"acp": True}}},

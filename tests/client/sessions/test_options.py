@@ -12,8 +12,7 @@ from acp_tui.client.errors import Unsupported
 from acp_tui.client.sessions.driver import choose
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.facts import BooleanOption, SelectOption
-from support.agents import in_memory, in_session, in_turn, shake_hands
-from support.peers import notification, response, settle
+from support.agents import in_memory, in_session, in_turn, notification, response, settle, shake_hands
 
 MODES = {"currentModeId": "ask", "availableModes": [{"id": "ask", "name": "Ask"}, {"id": "do", "name": "Do"}]}
 MODELS = {"currentModelId": "s", "availableModels": [{"modelId": m, "name": m.upper()} for m in ("s", "l")]}

@@ -11,8 +11,7 @@ from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.consent import Grant, Policy
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.entries import OwnCommand
-from support.agents import SERVING, in_session, until
-from support.peers import notification, settle
+from support.agents import SERVING, in_session, notification, settle, until
 
 HELLO = f"{sys.executable} -S -c \"print('hello')\""
 

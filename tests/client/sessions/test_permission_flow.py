@@ -16,8 +16,7 @@ from acp_tui.client.workspace import Workspace
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import RequestKey
 from acp_tui.conversation.tool_calls import ToolCall
-from support.agents import asked, in_session, in_turn, until
-from support.peers import Counterpart, notification, settle
+from support.agents import Counterpart, asked, in_session, in_turn, notification, settle, until
 
 CANCELLED = {"outcome": {"outcome": "cancelled"}}
 

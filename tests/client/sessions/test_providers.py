@@ -12,9 +12,8 @@ import pytest
 from acp_tui.client.errors import AgentLost, AgentRefused, Unsupported
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.conversation.facts import Provider, ProviderRoute
-from support.agents import capable, exchange, in_memory
-from support.golden import is_valid, needs_schema
-from support.peers import Counterpart
+from support.agents import Counterpart, capable, exchange, in_memory
+from support.schema import is_valid, needs_schema
 
 AGREEMENTS: dict[int, dict[str, Any]] = {
     1: {"protocolVersion": 1, "agentCapabilities": {"providers": {}}},

@@ -10,8 +10,7 @@ import pytest
 
 from acp_tui.client.workspace import Workspace
 from acp_tui.protocol.roles import ClientOffer
-from support.agents import SERVING, in_session
-from support.peers import Counterpart, request, settle
+from support.agents import SERVING, Counterpart, in_session, request, settle
 
 
 async def call(wire: Counterpart, method: str, **params: Any) -> Any:

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from acp_tui.conversation.tool_calls import TerminalId
-from support.agents import SERVING, in_memory, in_session, open_session, our_children, shake_hands
-from support.peers import Counterpart, settle
+from support.agents import SERVING, Counterpart, in_memory, in_session, open_session, our_children, settle, shake_hands
 
 SLEEP = ("-S", "-c", "import signal; print('up', flush=True); signal.pause()")
 

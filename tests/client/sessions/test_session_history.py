@@ -24,9 +24,9 @@ from acp_tui.client.transcript.recording_plan import RecordingPlan
 from acp_tui.client.transcript.store import RecordingStore
 from acp_tui.conversation.facts import SessionId, SessionSummary
 from acp_tui.conversation.updates import InfoChanged
+from support.dialogs import recorded
 from support.folding import fold
 from support.recordings import play
-from support.session_sources import recorded
 
 HERE = Path("/project")
 GEMINI = AgentCommand("gemini", ("gemini", "--acp"), is_listed=True)

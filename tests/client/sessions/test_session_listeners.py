@@ -10,8 +10,7 @@ import pytest
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.conversation import Change
 from acp_tui.conversation.updates import ClientRemark, Disconnected
-from support.agents import agent_texts, in_memory, open_session, said, shake_hands
-from support.peers import response, settle
+from support.agents import agent_texts, in_memory, open_session, response, said, settle, shake_hands
 from support.screens import new_session
 
 

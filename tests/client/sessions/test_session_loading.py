@@ -27,8 +27,8 @@ from support.agents import (
     open_session,
     refused,
     said,
+    settle,
 )
-from support.peers import settle
 
 S1 = SessionId("s1")
 CANCELLED = {"outcome": {"outcome": "cancelled"}}

@@ -16,7 +16,7 @@ from acp_tui.client.transcript.recording_plan import RecordingPlan
 from acp_tui.client.transcript.replay import replayed
 from acp_tui.conversation.facts import SessionId
 from support.agents import scripted
-from support.session_sources import recorded
+from support.dialogs import recorded
 from support.waiting import LIMIT_S
 
 

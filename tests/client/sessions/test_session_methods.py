@@ -18,8 +18,19 @@ from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.mcp import HttpServer, StdioServer
 from acp_tui.conversation.facts import SessionId, SessionSummary, Turn
-from support.agents import REPLY, agent_texts, asked, capable, exchange, in_turn, open_session, said
-from support.peers import notification, response, settle
+from support.agents import (
+    REPLY,
+    agent_texts,
+    asked,
+    capable,
+    exchange,
+    in_turn,
+    notification,
+    open_session,
+    response,
+    said,
+    settle,
+)
 
 S1 = SessionId("s1")
 CANCELLED = {"outcome": {"outcome": "cancelled"}}

@@ -23,11 +23,13 @@ from support.agents import (
     in_memory,
     in_session,
     in_turn,
+    notification,
     open_session,
+    response,
     said,
+    settle,
     shake_hands,
 )
-from support.peers import notification, response, settle
 
 MODES = {"currentModeId": "ask", "availableModes": [{"id": "ask", "name": "Ask"}, {"id": "do", "name": "Do"}]}
 

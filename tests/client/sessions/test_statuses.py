@@ -11,8 +11,7 @@ import pytest
 
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.conversation.facts import Account, AuthStatus, SessionId, SessionStatus
-from support.agents import exchange, in_memory, refused, shake_hands
-from support.peers import Counterpart, notification, settle
+from support.agents import Counterpart, exchange, in_memory, notification, refused, settle, shake_hands
 
 OFFERS: dict[int, dict[str, Any]] = {
     1: {"agentCapabilities": {"sessionCapabilities": {"status": {}}, "auth": {"status": {}}}},

@@ -15,8 +15,7 @@ from acp_tui.client.loading_variables import HARMLESS, LOADING, loading_effect, 
 from acp_tui.client.sessions.consent import ALLOW, REFUSE, WHY_SETTINGS, Grant, Policy
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.facts import PermissionRequest
-from support.agents import SERVING, in_session, until
-from support.peers import Counterpart
+from support.agents import SERVING, Counterpart, in_session, until
 
 ASK = Policy(Grant.ASK, Grant.ASK, Grant.ASK)
 GOOD, EVIL = "#!/bin/sh\ntouch good\n", "#!/bin/sh\ntouch evil\n"

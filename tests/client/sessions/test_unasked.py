@@ -16,8 +16,7 @@ from acp_tui.client.settings.settings import Settings
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import PermissionOption, PermissionRequest, SessionId
 from acp_tui.conversation.tool_calls import TextDiff
-from support.agents import in_memory, in_session, in_turn, open_session, shake_hands, until
-from support.peers import Counterpart
+from support.agents import Counterpart, in_memory, in_session, in_turn, open_session, shake_hands, until
 
 WRITES = WHY_UNASKED["write"].format(agent="played")
 RUNS = WHY_UNASKED["run"].format(agent="played")

@@ -26,8 +26,17 @@ from acp_tui.conversation.tool_calls import FileChange, TerminalId, TextDiff, To
 from acp_tui.protocol.roles import ClientOffer
 from acp_tui.ui.permission.request_drawing import SubjectDrawing, SubjectStyle
 from acp_tui.ui.rendering.palette import PLAIN
-from support.agents import REPLY, agent_texts, in_memory, shake_hands, until
-from support.peers import Counterpart, notification, response, settle
+from support.agents import (
+    REPLY,
+    Counterpart,
+    agent_texts,
+    in_memory,
+    notification,
+    response,
+    settle,
+    shake_hands,
+    until,
+)
 
 MODE = {
     "configId": "mode",

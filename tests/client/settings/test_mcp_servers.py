@@ -19,7 +19,7 @@ from acp_tui.client.settings.mcp import (
     resolve,
 )
 from acp_tui.protocol.v1.outbound import mcp_server as wire
-from support.golden import needs_schema, schema_v1
+from support.schema import needs_schema, schema_v1
 
 STDIO = StdioServer("files", "/bin/files")
 HTTP = HttpServer("http", "docs", "https://docs.example/mcp")

@@ -28,9 +28,8 @@ from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.tool_calls import TerminalId, ToolCallId
 from acp_tui.conversation.updates import TerminalExited, TerminalOpened, TerminalOutput
 from acp_tui.rpc import ConnectionLost
-from support.agents import EVERY_SESSION_CALL, asked, in_memory, said
+from support.agents import EVERY_SESSION_CALL, Counterpart, asked, in_memory, notification, request, said
 from support.folding import texts
-from support.peers import Counterpart, notification, request
 from support.recordings import EVERYTHING, as_recorded, replayed_whole
 
 EXAMPLES = int(os.environ.get("REPLAYED_SESSIONS", "100"))

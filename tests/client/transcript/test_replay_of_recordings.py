@@ -25,8 +25,8 @@ from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import AuthStatus, SessionId
 from acp_tui.rpc import Direction
-from support.golden import TRANSCRIPTS
 from support.recordings import EVERYTHING, demo, play
+from support.schema import TRANSCRIPTS
 from support.waiting import LIMIT_S
 
 RECORDINGS = Path(__file__).parents[2] / "data/recordings"

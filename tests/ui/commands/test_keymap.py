@@ -46,7 +46,7 @@ from acp_tui.ui.tab.going_back import GoBackDialog
 from acp_tui.ui.tab.queue_lines import QueueLines
 from acp_tui.ui.tab.sessions_dialog import SessionsDialog
 from acp_tui.ui.tab.several import CompareDialog, SeveralDialog
-from support.bound_keys import actions_without_methods, keys_not_bound, keys_without_rows
+from support.screen_checks import actions_without_methods, keys_not_bound, keys_without_rows
 
 PROMPT = ("prompt", "session", "app")
 CARD = ("card", "session", "app")

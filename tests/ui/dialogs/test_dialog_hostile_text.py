@@ -38,8 +38,7 @@ from acp_tui.ui.kit.pickers import Picker
 from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.permission.form_card import FormCard
 from acp_tui.ui.tab.sessions_dialog import SessionsDialog
-from support.dialogs import open_dialog
-from support.session_sources import HostileSessions
+from support.dialogs import HostileSessions, open_dialog
 
 CORPUS = Path(__file__).parents[2] / "data/hostile_strings.json"
 TEXTS = {

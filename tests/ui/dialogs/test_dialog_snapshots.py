@@ -32,8 +32,7 @@ from acp_tui.ui.kit.pickers import Picker
 from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.tab.going_back import GoBackDialog, GoingBack, SentPrompt, Way
 from acp_tui.ui.tab.sessions_dialog import SessionsDialog
-from support.dialogs import SIZE, DialogApp, DialogPage
-from support.session_sources import SampleSessions
+from support.dialogs import SIZE, DialogApp, DialogPage, SampleSessions
 
 AGENT: Final = "Claude Code"
 METHODS: Final = (

@@ -17,6 +17,16 @@ async def test_a_second_line_is_below_its_row_and_a_row_without_one_has_none() -
         assert shown[:5] == ["Row 0", "Row 1", "below 1", "Row 2", "Row 3"]
 
 
+async def test_what_is_at_the_right_keeps_off_the_scroll_bar() -> None:
+    rows = [PickerRow(number, f"Row {number}", aside="aside") for number in range(40)]
+    for shown, gap in ((rows, 2), (rows[:2], 0)):
+        async with open_dialog(Picker("Rows", shown, search=False)) as page:
+            (row,) = [line for line in page.lines if "Row 0" in line]
+            (title,) = [line for line in page.lines if line.strip("│ ") == "Rows"]
+            edge = len(title.rstrip().removesuffix("│"))
+            assert edge - row.index("aside") - len("aside") - 2 == gap
+
+
 async def test_a_click_on_the_second_line_chooses_the_row() -> None:
     async with open_dialog(Picker("Rows", ROWS, search=False)) as page:
         await page.click("below 3")

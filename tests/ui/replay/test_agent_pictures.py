@@ -13,9 +13,9 @@ from syrupy.assertion import SnapshotAssertion
 
 from acp_tui.conversation.entries import Message
 from acp_tui.workbench.redact import RedactOptions, redact
-from support.pictured import LARGE, SMALL, TextPicture, pictured
 from support.real_agents import NAMES, RECORDINGS
 from support.recordings import replayed_whole
+from support.screen_checks import LARGE, SMALL, TextPicture, pictured
 
 MAX_BYTES = 150_000
 PROMPT_ROWS = 4

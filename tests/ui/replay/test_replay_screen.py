@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-from textual.pilot import Pilot
 
 from acp_tui.client.settings.settings import KeyChoice, Settings
 from acp_tui.client.transcript.events import Dropped, Event, Exited, Frame, UnknownEvent
@@ -25,7 +24,7 @@ from acp_tui.ui.replay.player import Pace, Spot
 from acp_tui.ui.replay.screen import ReplayApp, ReplayScreen
 from acp_tui.ui.replay.timeline import Timeline
 from support.recorded_sessions import begun, form, got, prompted, said, timeline_of, told, two_turns, unread_timeline_of
-from support.screens import rows, settled
+from support.screens import Shown, settled
 from support.settling import until_so
 from support.waiting import TEST_LIMIT_S
 
@@ -33,11 +32,8 @@ AT_ONCE = Pace(speed=0)
 QUESTION = Spot(is_question=True)
 
 
-class Projection:
+class Projection(Shown):
     """A replay as its viewer sees it."""
-
-    def __init__(self, pilot: Pilot[Any]) -> None:
-        self.pilot = pilot
 
     @property
     def screen(self) -> ReplayScreen:
@@ -48,10 +44,6 @@ class Projection:
     @property
     def position(self) -> Position:
         return self.screen.query_one(ReplayBar).position
-
-    @property
-    def text(self) -> str:
-        return "\n".join(strip.text.rstrip() for strip in rows(self.pilot))
 
     async def until(self, condition: Callable[[], bool]) -> None:
         await until_so(self.pilot, condition, lambda: f"{self.position}\n{self.text}")

@@ -35,7 +35,7 @@ from acp_tui.conversation.updates import (
 from acp_tui.ui.commands.help import HelpScreen
 from acp_tui.ui.session.status import Work
 from acp_tui.ui.session.status_line import Status, StatusLine, left_of, line_of
-from support.folding import ALLOW, agent, ask, call, thought
+from support.folding import ALLOW, agent, ask, call, thought, user
 from support.screens import AGENT, open_page
 
 MODE = SelectOption("mode", "Mode", "ask", (Choice("ask", "Ask"), Choice("plan", "Plan first")), "mode")
@@ -270,11 +270,15 @@ async def test_the_status_line_has_the_parts_that_were_chosen_in_their_order() -
 
 
 async def test_while_the_conversation_has_the_keyboard_the_line_has_its_keys() -> None:
-    keys = "↑ ↓ move · Space unfold · Esc back · F1 help"
-    async with open_page(OptionsReplaced((MODE, MODEL)), agent("Done."), size=(100, 24)) as page:
+    said = user("Hi"), thought("Hm."), agent("Done.")
+    async with open_page(OptionsReplaced((MODE, MODEL)), *said, size=(100, 24)) as page:
         assert "mode: Ask" in page.status
         await page.press("tab")
-        assert page.status.endswith(keys)
+        assert page.status.endswith("↑ ↓ move · Esc back · F1 help"), "a message doesn't fold"
+        await page.press("up")
+        assert page.status.endswith("↑ ↓ move · Space unfold · Esc back · F1 help")
+        await page.press("up")
+        assert page.status.endswith("↑ ↓ move · Esc back · F1 help"), "and neither does a short prompt"
         await page.press("escape")
         assert "mode: Ask" in page.status
         await page.send("go")

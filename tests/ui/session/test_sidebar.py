@@ -258,7 +258,7 @@ def test_a_label_is_whole_and_values_stand_in_one_column() -> None:
     state = SidebarState(facts=(("Agent", "Demo"), ("Permission mode", "Ask"), ("A label as long as a sentence", "x")))
     lines = section_lines(SidebarSection.SESSION, state, 40, PLAIN, is_folded=False)
     shown = [line.strip.text.rstrip() for line in lines[1:]]
-    assert shown == ["  Agent               Demo", "  Permission mode     Ask", "  A label as long as… x"]
+    assert shown == ["  Agent                Demo", "  Permission mode      Ask", "  A label as long as…  x"]
 
 
 def test_a_folder_is_broken_after_a_slash_and_its_names_stay_whole() -> None:

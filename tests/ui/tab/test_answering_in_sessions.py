@@ -48,6 +48,11 @@ async def test_the_cards_own_keys_answer_and_the_list_gets_the_keyboard_back(ope
         await desk.shows("Nothing matches “zz”")
 
 
+async def test_the_card_names_the_tab_that_asks(open_desk: OpenDesk) -> None:
+    async with asking(open_desk, ONE) as desk:
+        await desk.until(lambda: "╭─ 1 ▲ scripted: Tidy up ─" in desk.text)
+
+
 async def test_in_the_list_no_key_answers(open_desk: OpenDesk) -> None:
     async with asking(open_desk, ONE) as desk:
         for key in ("y", "a", "n", "1", "2"):

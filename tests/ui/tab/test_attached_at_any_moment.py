@@ -34,9 +34,8 @@ from acp_tui.conversation.facts import SessionId
 from acp_tui.ui.app.app import AcpTuiApp
 from acp_tui.ui.permission.permission_card import PermissionCard
 from support import hosts
-from support.agents import MemoryProcess
+from support.agents import Counterpart, MemoryProcess, notification, request
 from support.hosts import Hosted, hosted
-from support.peers import Counterpart, notification, request
 from support.waiting import TEST_LIMIT_S, until
 
 ATTACHES: Final = int(os.environ.get("ACP_TUI_ATTACHES", "6"))

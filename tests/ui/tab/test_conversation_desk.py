@@ -41,7 +41,7 @@ async def test_the_last_reply_is_copied_as_the_agent_wrote_it_or_one_piece_of_co
         await desk.send("go")
         await desk.shows("one = 1")
         await desk.choose("Copy the agent's last reply")
-        await desk.shows("What do you want to copy?", "The whole reply", "one = 1", "ls")
+        await desk.shows("What do you want to copy?", "The whole message", "one = 1", "ls")
         await desk.press("enter")
         await desk.shows("Copied 41 characters")
         assert copied == ["Look:\n```py\none = 1\n```\nand\n```sh\nls\n```\n"]
@@ -49,6 +49,18 @@ async def test_the_last_reply_is_copied_as_the_agent_wrote_it_or_one_piece_of_co
         await desk.shows("What do you want to copy?")
         await desk.press("down", "down", "enter")
         await desk.until(lambda: copied[1:] == ["ls\n"])
+
+
+async def test_the_message_at_the_cursor_is_copied_also_if_it_is_not_the_last(
+    open_desk: OpenDesk, copied: list[str]
+) -> None:
+    async with open_desk(SESSION, REPLY) as desk:
+        await desk.has_session()
+        await desk.send("go")
+        await desk.shows("one = 1")
+        await desk.press("tab", "up")
+        await desk.choose("Copy the agent's last reply")
+        await desk.until(lambda: copied == ["go"])
 
 
 async def test_without_a_reply_there_is_nothing_to_copy(open_desk: OpenDesk, copied: list[str]) -> None:

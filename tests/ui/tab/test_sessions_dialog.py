@@ -15,9 +15,8 @@ from acp_tui.ui.dialogs.session_rows import OPEN, OpenMode, SessionRow, row_of, 
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.kit.row_list import MAX_FOLDER_CELLS, short_folder, short_time
 from acp_tui.ui.tab.sessions_dialog import EMPTY_PAGES_IN_A_ROW, SessionList, SessionsDialog
-from support.dialogs import NOTHING, DialogPage, open_dialog
+from support.dialogs import NOTHING, DialogPage, NoSessions, open_dialog, recorded
 from support.screens import Clock
-from support.session_sources import NoSessions, recorded
 
 PROJECT = Path("/project")
 
@@ -47,6 +46,7 @@ class Pages(NoSessions):
         self.ways: dict[str, tuple[OpenMode, str]] = {}
         self.cannot_delete = ""
         self.cannot_forget = ""
+        self.worktree = ""
         self.failure: ClientError | None = None
 
     async def open(self, row: SessionRow) -> None:
@@ -88,6 +88,9 @@ class Pages(NoSessions):
 
     async def no_forget(self, session: PastSession) -> str:
         return self.cannot_forget
+
+    async def worktree_of(self, session: PastSession) -> str:
+        return self.worktree
 
     async def delete(self, session: PastSession) -> None:
         self.done.append(("delete", session.session_id))
@@ -251,7 +254,7 @@ async def test_deleting_asks_first_and_the_dialog_stays() -> None:
     async with open_dialog(SessionsDialog(pages)) as page:
         await loaded(page)
         await page.press("ctrl+d")
-        assert "Delete “Mend the parser” in agent?" in page.words
+        assert "Delete “Mend the parser”? This can't be undone." in page.words
         for no in ("n", "escape", "enter"):
             await page.press(no, "ctrl+d")
         await page.press("n", "y")
@@ -273,54 +276,53 @@ async def test_a_letter_typed_just_before_deletes_nothing_and_one_key_held_down_
         clock.pass_guard()
         await page.press("ctrl+d", "y")
         assert pages.done == []
-        assert "Delete “Mine” in agent?" in page.words
-        clock.pass_guard()
-        await page.press("y")
-        for pause_s in (0.66, *[0.03] * 30, *[0.5] * 6):
-            clock.now_s += pause_s
-            await page.press("y")
-        assert pages.done == [("delete", "s1")]
-        await page.press("tab")
+        assert "Delete “Mine”?" in page.words
         clock.pass_guard()
         await page.press("y")
         assert pages.done == [("delete", "s1"), ("forget", "s1")]
+        await page.press("backspace", "ctrl+d")
+        for pause_s in (0.66, *[0.03] * 30, *[0.5] * 6):
+            clock.now_s += pause_s
+            await page.press("y")
+        assert len(pages.done) == 2
 
 
-async def test_the_agents_session_and_the_recording_of_it_are_two_questions() -> None:
+@pytest.mark.parametrize(
+    ("cannot_delete", "cannot_forget", "worktree", "fate", "done"),
+    [
+        ("", "", "", {"agent deletes it", "acp-tui deletes its recording"}, ["delete", "forget"]),
+        ("it can't", "", "", {"agent keeps it: it can't", "acp-tui deletes its recording"}, ["forget"]),
+        ("", "it goes on", "", {"agent deletes it", "acp-tui keeps its recording: it goes on"}, ["delete"]),
+        (
+            "",
+            "",
+            "/p.x",
+            {"Its worktree and branch stay. To remove it: git worktree remove /p.x"},
+            ["delete", "forget"],
+        ),
+    ],
+)
+async def test_one_question_says_what_is_deleted_and_what_stays(
+    cannot_delete: str, cannot_forget: str, worktree: str, fate: set[str], done: list[str]
+) -> None:
     pages = Pages((ONE, None), recordings=[recorded("s1", "Mine", agent="agent")])
+    pages.cannot_delete, pages.cannot_forget, pages.worktree = cannot_delete, cannot_forget, worktree
     async with open_dialog(SessionsDialog(pages)) as page:
         await loaded(page)
         await page.press("ctrl+d")
-        assert "Delete “Mine” in agent?" in page.words
-        await page.press("n")
-        assert "Delete acp-tui's recording of “Mine”?" in page.words
-        await page.press("y")
-        assert pages.done == [("forget", "s1")]
-        assert "Mend the parser" in page.words
-
-
-async def test_the_question_says_what_stays() -> None:
-    pages = Pages((ONE, None), recordings=[recorded("s1", "Mine", agent="agent")])
-    pages.cannot_delete = "Claude Agent can't delete sessions"
-    async with open_dialog(SessionsDialog(pages)) as page:
-        await loaded(page)
-        await page.press("ctrl+d")
-        assert "recording of “Mine”, and nothing else" in page.words
-        assert "can't be undone." in page.words
-        await page.press("y")
-        assert pages.done == [("forget", "s1")]
-
-
-async def test_a_session_that_is_still_recorded_is_deleted_in_its_agent_only() -> None:
-    pages = Pages((ONE, None), recordings=[recorded("s1", "Mine", agent="agent")])
-    pages.cannot_forget = "its recording goes on"
-    async with open_dialog(SessionsDialog(pages)) as page:
-        await loaded(page)
-        await page.press("ctrl+d")
-        assert "Delete “Mine” in agent, and nothing else, because its recording goes on?" in page.words
+        assert "Delete “Mine”? This can't be undone." in page.words
+        assert {each for each in fate if each in page.words} == fate
         await page.press("n")
         assert pages.done == []
-        pages.cannot_delete = "Claude Agent can't delete sessions"
+        await page.press("ctrl+d", "y")
+        assert pages.done == [(each, "s1") for each in done]
+
+
+async def test_a_session_of_which_nothing_can_be_deleted_can_be_archived() -> None:
+    pages = Pages((ONE, None), recordings=[recorded("s1", "Mine", agent="agent")])
+    pages.cannot_delete, pages.cannot_forget = "Claude Agent can't delete sessions", "its recording goes on"
+    async with open_dialog(SessionsDialog(pages)) as page:
+        await loaded(page)
         await page.press("ctrl+d")
         assert "It can't be deleted: Claude Agent can't delete sessions, and its recording goes on." in page.words
         assert "Ctrl+X archives it" in page.words

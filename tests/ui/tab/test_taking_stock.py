@@ -10,8 +10,8 @@ import pytest
 
 from acp_tui.client.changes import tracker
 from acp_tui.ui.tab import opening
+from support.agents import settle
 from support.desks import SESSION, OpenDesk
-from support.peers import settle
 
 TURN = 'answer(expect("session/prompt"), stopReason="end_turn")\nserve_until_closed()'
 

@@ -11,10 +11,8 @@ import pytest
 from acp_tui.rpc import Direction
 from acp_tui.rpc.messages import Recent
 from acp_tui.workbench.conformance import PROBE, PROBED_SERVER, RULES, Frame, Linter, Severity
-from support.broken_rules.version_two import turn_of_two
-from support.golden import TRANSCRIPTS, needs_schema
 from support.linting import Talk, talk_in_turn, talk_of_two, talk_with_session
-from support.messages_from_schema import WRONG, Messages
+from support.schema import TRANSCRIPTS, WRONG, Messages, needs_schema
 
 CALL = {"toolCallId": "c1", "title": "Run", "kind": "execute", "status": "pending"}
 
@@ -193,8 +191,8 @@ def test_recorded_agents_break_only_what_they_are_known_for() -> None:
 def test_a_good_agent_of_version_2_breaks_no_rule() -> None:
     """R2-TURN, R2-STATE, R2-LIFE."""
     talk = talk_of_two()
-    turn_of_two(talk)
-    turn_of_two(talk)
+    talk.turn_of_two()
+    talk.turn_of_two()
     talk.refuse(talk.ask("session/new", cwd="/w", mcpServers=[{"type": PROBED_SERVER, "name": "x"}]), -32602)
     resume = talk.ask("session/resume", sessionId="s1", cwd="/w", replayFrom={"type": "start"})
     talk.update("user_message", messageId="u", content=[])

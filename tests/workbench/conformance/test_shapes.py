@@ -16,8 +16,7 @@ from acp_tui.workbench.conformance.messages import (
     strange_values,
 )
 from support import schema
-from support.golden import needs_schema, schema_v1
-from support.messages_from_schema import Messages
+from support.schema import Messages, needs_schema, schema_v1
 
 TABLES: tuple[tuple[dict[str, Any], schema.Shape, schema.Side], ...] = (
     (REQUESTS, "Request", "client"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -22,8 +22,8 @@ from acp_tui.workbench.inspector import frame_list
 from acp_tui.workbench.inspector.frame_view import clock_at
 from acp_tui.workbench.inspector.rows import title_of
 from acp_tui.workbench.inspector.screen import InspectApp, InspectorScreen
-from support.screens import open_agent_page, rows
-from support.settling import settle, until_so
+from support.screens import Shown, open_agent_page
+from support.settling import settle
 from support.waiting import TEST_LIMIT_S
 
 TOKEN = "abcdef0123456789"
@@ -46,26 +46,16 @@ LINES: Sequence[tuple[Direction | None, Any]] = (
 )
 
 
-class InspectorPage:
+class InspectorPage(Shown):
     """The inspector as its user sees it."""
 
     def __init__(self, pilot: Pilot[Any], inspection: Inspection, log: FrameLog) -> None:
-        self.pilot = pilot
+        super().__init__(pilot)
         self.inspection = inspection
         self.log = log
 
-    @property
-    def text(self) -> str:
-        return "\n".join(strip.text.rstrip() for strip in rows(self.pilot))
-
-    async def until(self, condition: Callable[[], bool]) -> None:
-        await until_so(self.pilot, condition, lambda: self.text)
-
     async def shows(self, *texts: str) -> None:
         await self.until(lambda: all(text in self.text for text in texts))
-
-    async def press(self, *keys: str) -> None:
-        await self.pilot.press(*keys)
 
     @property
     def status(self) -> str:

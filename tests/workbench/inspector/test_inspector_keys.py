@@ -8,7 +8,7 @@ from textual.dom import DOMNode
 import acp_tui.workbench
 from acp_tui.workbench.inspector.frame_list import FrameList
 from acp_tui.workbench.inspector.screen import InspectorScreen, QueryBar
-from support.bound_keys import actions_without_methods, keys_not_bound, keys_without_rows
+from support.screen_checks import actions_without_methods, keys_not_bound, keys_without_rows
 
 
 @pytest.mark.parametrize(

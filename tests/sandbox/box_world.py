@@ -1,6 +1,7 @@
-"""Sandboxes: in one kind nothing starts; the others are real, in a small world that notices what nothing may do.
+"""A small world around a box: a home with secrets, a project, services, and a victim, and what has happened to them.
 
-`python -m support.boxes` runs scripts in them, without pytest and as any user.
+`World.alarms` lists all that nothing in a box may do. As a program, it runs scripts there, without pytest and as any
+user: in a box, started exactly as an agent's process is: by a guardian, a keeper, and the box's engine.
 """
 
 from __future__ import annotations
@@ -29,36 +30,10 @@ import anyio
 
 from acp_tui.client.processes.guard import Order, guard
 from acp_tui.client.sandbox import Access
-from acp_tui.client.sandbox.box import Box, make_box
-from acp_tui.client.sandbox.engines import Engine, engine_for
+from acp_tui.client.sandbox.box import make_box
+from acp_tui.client.sandbox.engines import engine_for
 from acp_tui.client.sandbox.needs import Needs
-from acp_tui.client.sandbox.sandbox import Sandbox
-from acp_tui.client.settings.settings import WORKSPACE, SandboxProfile
-from acp_tui.client.temporary import TemporaryFolder
-
-# Where nothing starts
-
-
-def sandbox_of(
-    project: Path,
-    places: Mapping[Path, Access],
-    profile: SandboxProfile = WORKSPACE,
-    *,
-    engine: str = "bubblewrap",
-    gaps: tuple[str, ...] = (),
-    note: str = "",
-) -> Sandbox:
-    """A sandbox with these places, and with a project that may be written."""
-    everywhere = {Path("/"): Access.READABLE, Path.home(): Access.HIDDEN, Path("/tmp"): Access.SCRATCH}
-    inside = {**everywhere, project: Access.WRITABLE, **places}
-    own = TemporaryFolder("acp-tui-test-box-")
-    own.remove()  # nothing runs there
-    box = Box(profile, (project,), inside, {"PATH": "/usr/bin"}, own, note)
-    return Sandbox(box, Engine(engine, f"/usr/bin/{engine}", gaps))
-
-
-# A small world around a box: a home with secrets, a project, services, and a victim
-
+from acp_tui.client.settings.settings import WORKSPACE
 
 NEEDS: Final = Needs(
     state=("~/.agent", "~/.linked"), fixed=("~/.agent/settings.json", "~/.agent/hooks/"), env=("AGENT_*",)
@@ -346,7 +321,7 @@ def _state_of(path: Path) -> str:
     return f"{mode} {status.st_uid}"
 
 
-# Scripts in a box, started exactly as an agent's process is: by a guardian, a keeper, and the box's engine
+# Scripts in a box
 
 
 LIMIT_S: Final = 30.0

@@ -1,6 +1,6 @@
 """An MCP server as a program, which speaks today's revision, or with `old` the one with a handshake.
 
-`python mcp_program.py [old|mute|foreign] [FILE]`: `mute` answers nothing, and `foreign` isn't one. Each method that it
+`python mcp_server.py [old|mute|foreign] [FILE]`: `mute` answers nothing, and `foreign` isn't one. Each method that it
 has does something to whoever asks. It writes the methods of what it was sent to FILE.
 """
 
