@@ -77,6 +77,7 @@ async def test_files_that_cannot_be_read_in_time_are_told_as_unknown(
         await desk.has_session()
         await _ask(desk, "first")
         monkeypatch.setattr(tracker, "REMEMBER_LIMIT_S", 0)
+        monkeypatch.setattr(tracker, "NOTICE_LIMIT_S", 0)
         await desk.send("second")
         await desk.gets("session/prompt", times=2)
         await desk.has_session()
