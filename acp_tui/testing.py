@@ -9,9 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.client.settings.mcp import HttpServer, StdioServer
 from acp_tui.conversation.content import Audio, BlobResource, Image, ResourceLink, Text, TextResource
-from acp_tui.conversation.facts import Plan, PlanStep
+from acp_tui.conversation.facts import HttpServer, Plan, PlanStep, StdioServer
 from acp_tui.conversation.tool_calls import TextDiff, ToolCall
 from acp_tui.protocol.roles import ClientOffer
 from acp_tui.workbench.conformance import Finding, Frame, Severity

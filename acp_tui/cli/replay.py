@@ -35,8 +35,7 @@ from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.wording import clock
 from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.kit.themes import DARK
-from acp_tui.ui.replay.demo_recording import DemoUser, record_demo
-from acp_tui.ui.replay.formats import CannotRender
+from acp_tui.ui.replay.demo_recording import CannotRender, DemoUser, record_demo
 from acp_tui.ui.replay.player import Pace, Spot, read_spot
 from acp_tui.ui.replay.render import View, render, suffix_of, timeline_of, timeline_of_demo
 from acp_tui.ui.replay.screen import ReplayApp

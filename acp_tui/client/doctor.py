@@ -40,7 +40,8 @@ from acp_tui.client.settings.settings import Settings
 from acp_tui.client.terminals import emulator
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.entries import Message
-from acp_tui.protocol.roles import AgentCapabilities, AuthMethod, McpServer
+from acp_tui.conversation.facts import AuthMethod
+from acp_tui.protocol.roles import AgentCapabilities, McpServer
 from acp_tui.rpc import Direction
 from acp_tui.values import dataclass
 

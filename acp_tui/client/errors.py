@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from acp_tui.conversation.facts import ErrorFacts
-    from acp_tui.protocol.roles import AuthMethod
+    from acp_tui.conversation.facts import AuthMethod, ErrorFacts
 
 
 class ClientError(Exception):

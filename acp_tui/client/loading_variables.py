@@ -15,7 +15,8 @@ from typing import Any, Final
 from acp_tui.client.secrets.masking import masked_text
 from acp_tui.client.secrets.names import is_secret_name
 from acp_tui.client.secrets.questions import asks_for_secret
-from acp_tui.client.settings.mcp import Server, ServerVariable, StdioServer, readings
+from acp_tui.client.settings.mcp import Server, ServerVariable, readings
+from acp_tui.conversation.facts import StdioServer
 from acp_tui.conversation.tool_calls import ToolCall
 from acp_tui.values import dataclass
 

@@ -1,12 +1,12 @@
-"""Facts that aren't entries: of a session, such as plan, options, usage; of an agent, its sessions and logins."""
+"""Facts that aren't entries: of a session, such as plan, options, usage; of an agent, its sessions, logins, servers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import astuple, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import astuple, field, replace
 from enum import Enum, auto
 from pathlib import Path
-from typing import Final, NewType, TypeAlias
+from typing import Final, Literal, NewType, TypeAlias
 
 from acp_tui.conversation.content import Meta
 from acp_tui.conversation.tool_calls import ToolCallId
@@ -397,6 +397,20 @@ class AuthStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class AuthMethod:
+    method_id: str
+    name: str
+    description: str | None = None
+    kind: Literal["agent", "terminal"] = "agent"
+    """"agent": the agent does it itself when asked. "terminal": the user does it in a terminal of its own."""
+    args: tuple[str, ...] = ()
+    """Appended to the agent's own arguments; only for "terminal"."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    """Added to the agent's own environment; only for "terminal"."""
+    meta: Meta | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ProviderRoute:
     """Where requests to a provider go."""
 
@@ -414,3 +428,30 @@ class Provider:
     """Whether it can't be disabled."""
     route: ProviderRoute | None
     """None if it's disabled."""
+
+
+Pairs: TypeAlias = tuple[tuple[str, str], ...]
+"""Names and values, in the order they were declared."""
+HttpKind: TypeAlias = Literal["http", "sse"]
+
+
+@dataclass(frozen=True, slots=True)
+class StdioServer:
+    """An MCP server that is a program to start."""
+
+    name: str
+    command: str
+    args: tuple[str, ...] = field(default=(), repr=False)
+    env: Pairs = field(default=(), repr=False)
+    runs_here: bool = False
+    """Whether acp-tui starts it, instead of the agent."""
+
+
+@dataclass(frozen=True, slots=True)
+class HttpServer:
+    """An MCP server that already runs, over streamable HTTP or server-sent events."""
+
+    kind: HttpKind
+    name: str
+    url: str = field(repr=False)
+    headers: Pairs = field(default=(), repr=False)

@@ -10,11 +10,11 @@ import re
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
-from typing import Any, Final, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Final, Literal, Protocol, TypeAlias
 
 from acp_tui.conversation.content import Meta
 from acp_tui.conversation.elicitation import Elicitation, FormValues
-from acp_tui.conversation.facts import AuthStatus, SessionId
+from acp_tui.conversation.facts import AuthMethod, AuthStatus, HttpServer, SessionId, StdioServer
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.updates import ElicitationAction, PermissionAsked, SessionUpdate
 from acp_tui.values import dataclass
@@ -141,20 +141,6 @@ class AgentIdentity:
 
 
 @dataclass(frozen=True, slots=True)
-class AuthMethod:
-    method_id: str
-    name: str
-    description: str | None = None
-    kind: Literal["agent", "terminal"] = "agent"
-    """"agent": the agent does it itself when asked. "terminal": the user does it in a terminal of its own."""
-    args: tuple[str, ...] = ()
-    """Appended to the agent's own arguments; only for "terminal"."""
-    env: Mapping[str, str] = field(default_factory=dict)
-    """Added to the agent's own environment; only for "terminal"."""
-    meta: Meta | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Agreement:
     version: int
     """The protocol version, as the agent wrote it."""
@@ -163,31 +149,6 @@ class Agreement:
     auth_methods: tuple[AuthMethod, ...]
     modes: tuple[SessionUpdate, ...] = ()
     """The modes of a new session, if the agent says them before there is one."""
-
-
-class StdioServer(Protocol):
-    @property
-    def name(self) -> str: ...
-    @property
-    def command(self) -> str: ...
-    @property
-    def args(self) -> Sequence[str]: ...
-    @property
-    def env(self) -> Sequence[tuple[str, str]]: ...
-
-
-@runtime_checkable
-class HttpServer(Protocol):
-    """An MCP server that the agent reaches over the network."""
-
-    @property
-    def kind(self) -> Literal["http", "sse"]: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def url(self) -> str: ...
-    @property
-    def headers(self) -> Sequence[tuple[str, str]]: ...
 
 
 @dataclass(frozen=True, slots=True)

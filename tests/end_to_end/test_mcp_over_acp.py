@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.settings.mcp import StdioServer
+from acp_tui.conversation.facts import StdioServer
 from support.agents import REPLY, agent_texts, our_children, running
 from support.real_agents import NODE_SDK
 

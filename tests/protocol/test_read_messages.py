@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from pydantic_core import ValidationError
 
-from acp_tui.conversation.facts import Choice, PermissionOption, PermissionRequest, SelectOption
+from acp_tui.conversation.facts import AuthMethod, Choice, PermissionOption, PermissionRequest, SelectOption
 from acp_tui.conversation.tool_calls import ToolCallPatch
 from acp_tui.conversation.updates import OptionsReplaced, PermissionAsked, TurnEnded
 from acp_tui.protocol import MalformedMessage
-from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, AuthMethod
+from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity
 from acp_tui.protocol.v1 import inbound
 from acp_tui.protocol.v1.agent_requests import (
     CreateElicitationRequest,

@@ -8,7 +8,6 @@ from typing import Any
 import jsonschema  # type: ignore[import-untyped]
 import pytest
 
-from acp_tui.client.settings.mcp import HttpServer, StdioServer
 from acp_tui.conversation.content import (
     Annotations,
     Audio,
@@ -20,6 +19,7 @@ from acp_tui.conversation.content import (
     TextResource,
     UnknownBlock,
 )
+from acp_tui.conversation.facts import HttpServer, StdioServer
 from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.roles import ClientOffer, Workplace
 from acp_tui.protocol.v1 import content, inbound_content, outbound

@@ -38,7 +38,7 @@ from acp_tui.client.settings import mcp, trust
 from acp_tui.client.settings.settings import Settings
 from acp_tui.client.transcript import RecordTo
 from acp_tui.conversation import elicitation
-from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey
+from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey, StdioServer
 from acp_tui.conversation.tool_calls import ToolCall
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.web_address import host_of, is_openable, warnings_of
@@ -408,7 +408,7 @@ class AgentStart:
 
 def server_words(server: mcp.Server) -> str:
     """Describe what would run or be contacted, and which of the user's variables it would get."""
-    if isinstance(server, mcp.StdioServer):
+    if isinstance(server, StdioServer):
         names = ", ".join(name for name, _ in server.env)
         line = shlex.join([server.command, *server.args])
         words = f"{server.name}: runs {line}" + (f", with {names} set" if names else "")

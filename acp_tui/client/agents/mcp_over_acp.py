@@ -21,7 +21,7 @@ from acp_tui.client.agents.channel import open_channel
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.proxy_chain import MAX_STDERR_LINE, discard, named_lines
 from acp_tui.client.errors import ClientError
-from acp_tui.client.settings.mcp import StdioServer
+from acp_tui.conversation.facts import StdioServer
 from acp_tui.protocol.roles import AcpServer
 from acp_tui.rpc import AnswersUnread, ConnectionLost, ErrorCode, FrameTooLarge, RequestFailed, Wire, messages
 

@@ -27,20 +27,21 @@ from acp_tui.client.secrets.masking import Masker
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.marks import MAX_NAME
 from acp_tui.client.sessions.session import Attendance, Session
-from acp_tui.client.settings.mcp import HttpServer, Server, StdioServer
+from acp_tui.client.settings.mcp import Server
 from acp_tui.client.transcript.recorder import masked_fields, masked_update
 from acp_tui.conversation import facts, reducer, updates
 from acp_tui.conversation.catch_up import patch_of, retold
 from acp_tui.conversation.content import ContentBlock
 from acp_tui.conversation.conversation import Change, Conversation, snapshot
 from acp_tui.conversation.elicitation import Elicitation, UrlVisit
+from acp_tui.conversation.facts import AuthMethod, HttpServer, StdioServer
 from acp_tui.conversation.permission_requests import shown_state
 from acp_tui.conversation.tool_calls import TerminalId, ToolCallId, ToolCallPatch
 from acp_tui.conversation.visible.cutting import cut_text
 from acp_tui.protocol import AUTH_REQUIRED, RESOURCE_NOT_FOUND, MalformedMessage
 from acp_tui.protocol.connection import STEERING
 from acp_tui.protocol.failures import error_data
-from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, AuthMethod
+from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity
 from acp_tui.protocol.v1 import agent_requests, encode_updates, initialize, session
 from acp_tui.protocol.v1.inbound_content import read_block
 from acp_tui.protocol.v2 import encode_updates as encode_updates_v2

@@ -31,20 +31,23 @@ from acp_tui.client.sessions.consent import Policy
 from acp_tui.client.sessions.elicitations import Elicitations
 from acp_tui.client.sessions.session import Attend, Session, end_servers
 from acp_tui.client.settings.location import settings_file
-from acp_tui.client.settings.mcp import StdioServer, servers_at_start
+from acp_tui.client.settings.mcp import servers_at_start
 from acp_tui.client.transcript.frame_log import FrameLog
 from acp_tui.conversation import reducer
 from acp_tui.conversation.content import OWN_META
 from acp_tui.conversation.conversation import Conversation, snapshot
 from acp_tui.conversation.elicitation import Elicitation
 from acp_tui.conversation.facts import (
+    AuthMethod,
     AuthStatus,
+    HttpServer,
     Provider,
     ProviderRoute,
     RequestKey,
     SessionId,
     SessionPage,
     SessionStatus,
+    StdioServer,
     Turn,
 )
 from acp_tui.conversation.updates import Disconnected, Reconnected, SessionUpdate
@@ -139,7 +142,7 @@ class Agent:
         self.command = command
         self.identity: roles.AgentIdentity | None = None
         self.capabilities = roles.AgentCapabilities()
-        self.auth_methods: tuple[roles.AuthMethod, ...] = ()
+        self.auth_methods: tuple[AuthMethod, ...] = ()
         self.log: deque[str] = deque(maxlen=MAX_LOG_LINES)
         """The agent's stderr lines, and the stdout lines that aren't messages."""
         self.phase = Phase.STARTING
@@ -447,7 +450,7 @@ class Agent:
         plan = self.command.planned_in(self._policy.sandboxes)
         return TerminalLogin(self.command, command, method.env, self._cwd, plan)
 
-    def _auth_method(self, method_id: str) -> roles.AuthMethod:
+    def _auth_method(self, method_id: str) -> AuthMethod:
         method = next((method for method in self.auth_methods if method.method_id == method_id), None)
         if method is None:
             raise errors.Unsupported(f"{self.title} has no login method with the ID {method_id!r}")
@@ -686,7 +689,7 @@ class Agent:
         for server in mcp_servers:
             if isinstance(server, StdioServer) and server.runs_here:
                 self._require(self.capabilities.mcp_acp, "MCP servers that run here (mcpCapabilities.acp)")
-            elif isinstance(server, roles.HttpServer):
+            elif isinstance(server, HttpServer):
                 what = f"MCP servers over {server.kind} (mcpCapabilities.{server.kind})"
                 self._require(can_reach[server.kind], what)
             else:

@@ -6,14 +6,15 @@ import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.settings.location import expand, is_strings, read_toml, referenced
 from acp_tui.client.settings.wording import shown_name, unknown_keys
+from acp_tui.conversation.facts import HttpKind, HttpServer, Pairs, StdioServer
 from acp_tui.conversation.wording import from_home
 from acp_tui.values import dataclass
 
@@ -133,31 +134,6 @@ def read_user_servers(file: Path) -> ServerList:
         return read_servers(content.get("mcp", {}), f"{from_home(file)}: mcp")
     except SettingsError as error:
         raise SettingsError(str(error), hint=f"it should look like:\n{EXAMPLE}") from error
-
-
-Pairs: TypeAlias = tuple[tuple[str, str], ...]
-"""Names and values, in the order they were declared."""
-HttpKind: TypeAlias = Literal["http", "sse"]
-
-
-@dataclass(frozen=True, slots=True)
-class StdioServer:
-    name: str
-    command: str
-    args: tuple[str, ...] = field(default=(), repr=False)
-    env: Pairs = field(default=(), repr=False)
-    runs_here: bool = False
-    """Whether acp-tui starts it, instead of the agent."""
-
-
-@dataclass(frozen=True, slots=True)
-class HttpServer:
-    """A server that already runs, over streamable HTTP or server-sent events."""
-
-    kind: HttpKind
-    name: str
-    url: str = field(repr=False)
-    headers: Pairs = field(default=(), repr=False)
 
 
 Server: TypeAlias = StdioServer | HttpServer

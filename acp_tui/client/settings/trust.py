@@ -17,7 +17,8 @@ import platformdirs
 
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.private_files import replace_file
-from acp_tui.client.settings.mcp import Server, ServerList, Skipped, StdioServer, read_servers, readings
+from acp_tui.client.settings.mcp import Server, ServerList, Skipped, read_servers, readings
+from acp_tui.conversation.facts import StdioServer
 from acp_tui.conversation.wording import from_home
 from acp_tui.values import dataclass
 

@@ -13,8 +13,9 @@ from typing import Any, Final, assert_never
 from acp_tui.conversation import UNSET, elicitation, facts, tool_calls, updates
 from acp_tui.conversation.content import OWN_META, ContentBlock, Meta, Text, UnknownBlock
 from acp_tui.conversation.conversation import Change, Conversation
+from acp_tui.conversation.facts import AuthMethod
 from acp_tui.protocol.failures import error_data
-from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, AuthMethod
+from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity
 from acp_tui.protocol.v1 import outbound
 from acp_tui.protocol.v1.subagents import BACKGROUND_IDS
 from acp_tui.protocol.wire import Wire, with_some, written

@@ -259,11 +259,11 @@ def prompt_modes(offered: initialize.SessionSystemPromptCapabilities | None) -> 
     return frozenset({"append", "override"} if overrides else {"append"})
 
 
-def _auth_method(method: initialize.AuthMethod) -> roles.AuthMethod:
+def _auth_method(method: initialize.AuthMethod) -> facts.AuthMethod:
     if isinstance(method, initialize.AuthMethodAgent):
-        return roles.AuthMethod(method.id, method.name, method.description, meta=method.meta)
+        return facts.AuthMethod(method.id, method.name, method.description, meta=method.meta)
     args, env = tuple(method.args), method.env
-    return roles.AuthMethod(method.id, method.name, method.description, "terminal", args, env, method.meta)
+    return facts.AuthMethod(method.id, method.name, method.description, "terminal", args, env, method.meta)
 
 
 INTERIM_STATES: Final = {

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from acp_tui import __version__
 from acp_tui.conversation import content
+from acp_tui.conversation.facts import HttpServer
 from acp_tui.protocol import roles
 from acp_tui.protocol.wire import Wire, with_some, written
 
@@ -58,7 +59,7 @@ def list_sessions(cwd: Path | None, cursor: str | None) -> Wire:
 def mcp_server(server: roles.McpServer) -> Wire:
     if isinstance(server, roles.AcpServer):
         return {"type": "acp", "name": server.name, "serverId": server.server_id}
-    if not isinstance(server, roles.HttpServer):
+    if not isinstance(server, HttpServer):
         return {"name": server.name, "command": server.command, "args": list(server.args), "env": _pairs(server.env)}
     return {"type": server.kind, "name": server.name, "url": server.url, "headers": _pairs(server.headers)}
 

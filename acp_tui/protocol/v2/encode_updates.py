@@ -16,9 +16,9 @@ from acp_tui.conversation import UNSET, UnsetType, updates
 from acp_tui.conversation.catch_up import blocks_of
 from acp_tui.conversation.conversation import Change, Conversation
 from acp_tui.conversation.entries import Message
-from acp_tui.conversation.facts import ConfigOption, PermissionRequest, SessionId
+from acp_tui.conversation.facts import AuthMethod, ConfigOption, PermissionRequest, SessionId
 from acp_tui.conversation.tool_calls import FileChange, TextDiff, ToolCallContent, ToolCallPatch
-from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, AuthMethod
+from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity
 from acp_tui.protocol.v1 import encode_updates as v1
 from acp_tui.protocol.v2.models import BEGINS
 from acp_tui.protocol.v2.patches import write_git_patch

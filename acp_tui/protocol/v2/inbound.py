@@ -9,10 +9,10 @@ from typing import Any, Final, TypeVar, assert_never
 
 from acp_tui.conversation import UNSET, UnsetType, tool_calls, updates
 from acp_tui.conversation.content import Meta, Text
-from acp_tui.conversation.facts import AskedCommand, PermissionOption, PermissionRequest, SessionId
+from acp_tui.conversation.facts import AskedCommand, AuthMethod, PermissionOption, PermissionRequest, SessionId
 from acp_tui.conversation.visible.cutting import cut_text, cut_value
 from acp_tui.protocol import MalformedMessage
-from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, Agreement, AuthMethod
+from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, Agreement
 from acp_tui.protocol.v1 import inbound as v1
 from acp_tui.protocol.v1.content import Content, Terminal
 from acp_tui.protocol.v1.inbound import Updates, offers_steering

@@ -22,7 +22,7 @@ from textual.widgets import Static
 from textual.worker import Worker
 
 from acp_tui.client.errors import ClientError
-from acp_tui.conversation.facts import BooleanOption, Choice, ConfigOption, SelectOption
+from acp_tui.conversation.facts import AuthMethod, BooleanOption, Choice, ConfigOption, SelectOption
 from acp_tui.conversation.value_outline import value_lines
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import value_name
@@ -75,7 +75,7 @@ class AgentFacts:
     command: tuple[str, ...]
     capabilities: AgentOffers
     """Has an attribute for each name in `CAPABILITIES`, true if it is offered. A missing one counts as not offered."""
-    auth_methods: Sequence[LoginMethod] = ()
+    auth_methods: Sequence[AuthMethod] = ()
     login: str = ""
     """Whether and as whom the agent is logged in; "" if it hasn't told."""
     log: Sequence[str] = ()
@@ -243,7 +243,7 @@ def _line(capability: Capability, offered: AgentOffers) -> Content:
     )
 
 
-def _method(method: LoginMethod) -> Content:
+def _method(method: AuthMethod) -> Content:
     how = " (in a terminal)" if method.kind == "terminal" else ""
     about = f": {method.description}" if method.description else ""
     return Content.assemble("· ", shown_line(method.name), how, shown_line(about, "$foreground-muted"))
@@ -324,28 +324,15 @@ def _choice_row(choice: Choice, option: SelectOption) -> PickerRow[str]:
     )
 
 
-class LoginMethod(Protocol):
-    """A way to log in."""
-
-    @property
-    def method_id(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def description(self) -> str | None: ...
-    @property
-    def kind(self) -> str: ...
-
-
-Authenticate: TypeAlias = Callable[[LoginMethod], Awaitable[None]]
+Authenticate: TypeAlias = Callable[[AuthMethod], Awaitable[None]]
 """Asks the agent to log in. It may take minutes, and can be canceled. Raises ClientError."""
 
 
-class LoginDialog(Dialog[LoginMethod | None]):
+class LoginDialog(Dialog[AuthMethod | None]):
     """Returns the method that worked, or the chosen method if it needs a terminal; None if there was no login."""
 
     def __init__(
-        self, agent_title: str, methods: Sequence[LoginMethod], authenticate: Authenticate, *, reason: str = ""
+        self, agent_title: str, methods: Sequence[AuthMethod], authenticate: Authenticate, *, reason: str = ""
     ) -> None:
         """`reason` is what the agent said when it asked for a login."""
         super().__init__()
@@ -391,7 +378,7 @@ class LoginDialog(Dialog[LoginMethod | None]):
 
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
         """Return a terminal method, which the caller handles; otherwise ask the agent to log in."""
-        method: LoginMethod = message.row.value
+        method: AuthMethod = message.row.value
         if self._waiting is not None:
             return
         if method.kind == "terminal":
@@ -400,7 +387,7 @@ class LoginDialog(Dialog[LoginMethod | None]):
             self._waiting = self._log_in(method)
 
     @work
-    async def _log_in(self, method: LoginMethod) -> None:
+    async def _log_in(self, method: AuthMethod) -> None:
         waiting = keys_in_force(self).hint(WAITING)
         self._said.update(Content.styled(waiting, "$text-accent"))
         try:
@@ -422,7 +409,7 @@ class LoginDialog(Dialog[LoginMethod | None]):
         self._said.update(keys_in_force(self).hint("Canceled. Choose again, or press {dialog_close} to leave"))
 
 
-def _row(method: LoginMethod) -> PickerRow[LoginMethod]:
+def _row(method: AuthMethod) -> PickerRow[AuthMethod]:
     how = "in its own terminal" if method.kind == "terminal" else "done by the agent"
     about = " · ".join(filter(None, (method.description, how)))
     return PickerRow(method, method.name, about)

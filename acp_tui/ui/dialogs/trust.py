@@ -21,10 +21,11 @@ from acp_tui.client.loading_variables import VariableRow, rows_of
 from acp_tui.client.secrets.masking import masked_text
 from acp_tui.client.secrets.names import is_secret_name
 from acp_tui.client.settings.location import changed, value_at
-from acp_tui.client.settings.mcp import Pairs, Server, StdioServer
+from acp_tui.client.settings.mcp import Server
 from acp_tui.client.settings.project_settings import ProjectSettings, layered
 from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.client.settings.wording import set_value
+from acp_tui.conversation.facts import Pairs, StdioServer
 from acp_tui.conversation.wording import from_home
 from acp_tui.ui.kit.dialog import shown_line
 from acp_tui.ui.kit.question_screen import QuestionScreen

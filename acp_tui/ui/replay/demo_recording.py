@@ -36,7 +36,6 @@ from acp_tui.conversation.updates import ElicitationAction, ElicitationAnswered,
 from acp_tui.demo import programs
 from acp_tui.demo.scenario import ScenarioError, UnknownScenario, load
 from acp_tui.demo.script import Scenario, with_inner
-from acp_tui.ui.replay.formats import CannotRender
 from acp_tui.values import dataclass
 
 FIRST_PROMPT: Final = "Show me what you can do."
@@ -49,6 +48,10 @@ LONGEST_PAUSE_S: Final = 2.0
 PROJECT: Final = "/project"
 POLICY: Final = Policy(write=Grant.ON, terminals=Grant.ON)
 """What a scenario runs is what the user renders: asking for it would put questions into the picture."""
+
+
+class CannotRender(ClientError):
+    """Rendering failed."""
 
 
 @dataclass(frozen=True, slots=True)

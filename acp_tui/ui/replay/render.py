@@ -29,8 +29,7 @@ from acp_tui.conversation.wording import session_facts
 from acp_tui.ui.base.app import BaseApp, picture_of
 from acp_tui.ui.kit.themes import DARK
 from acp_tui.ui.prompt import PromptFrame
-from acp_tui.ui.replay.demo_recording import DemoUser, record_demo, timeless, without_durations
-from acp_tui.ui.replay.formats import CannotRender, text_of
+from acp_tui.ui.replay.demo_recording import CannotRender, DemoUser, record_demo, timeless, without_durations
 from acp_tui.ui.replay.panel import RecordedPanel
 from acp_tui.ui.replay.player import Player, Spot, moment_of
 from acp_tui.ui.replay.timeline import Timeline, open_playable
@@ -245,4 +244,5 @@ async def render(timeline: Timeline, view: View, suffix: str) -> bytes:
     assert moment is not None
     async with open_studio(timeline, view.size, view.theme) as studio:
         await studio.show(moment)
-        return (studio.svg if suffix == ".svg" else text_of(studio.strips)).encode()
+        text = "".join(f"{strip.text.rstrip()}\n" for strip in studio.strips)
+        return (studio.svg if suffix == ".svg" else text).encode()

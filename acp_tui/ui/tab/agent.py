@@ -36,7 +36,7 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.client.sessions.session_history import warning_if_open
 from acp_tui.client.settings import mcp, trust
 from acp_tui.client.settings.location import settings_file
-from acp_tui.conversation.facts import BooleanOption, SessionId, mode_of
+from acp_tui.conversation.facts import AuthMethod, BooleanOption, SessionId, StdioServer, mode_of
 from acp_tui.conversation.updates import ClientRemark
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import clock
@@ -99,7 +99,7 @@ class AgentController:
         agent = self.agent
         assert agent is not None
 
-        async def authenticate(method: agent_offers.LoginMethod) -> None:
+        async def authenticate(method: AuthMethod) -> None:
             await agent.authenticate(method.method_id)
             # The login dialog can be closed only when it's on top.
             await self._tab.questions.until_nothing_is_asked()
@@ -345,7 +345,7 @@ def _of_project(cwd: Path) -> mcp.ServerList:
 
 def _line(server: mcp.Server) -> str:
     """A server's name and what it is. Other details may contain secrets."""
-    if isinstance(server, mcp.StdioServer):
+    if isinstance(server, StdioServer):
         return f"- {server.name}: runs {server.command}" + (" on this machine" if server.runs_here else "")
     return f"- {server.name}: {server.kind} at {urlsplit(server.url).hostname}"
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.elicitation import FormValues
-from acp_tui.conversation.facts import SessionId, SessionPage
+from acp_tui.conversation.facts import AuthMethod, SessionId, SessionPage
 from acp_tui.conversation.updates import ElicitationAction
-from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, AuthMethod, McpServer
+from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, McpServer
 from acp_tui.workbench.conformance import Finding, Frame, Linter, Severity
 from acp_tui.workbench.testing.failures import AgentFailure, frames_text, recording_text
 from acp_tui.workbench.testing.link import Link

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from acp_tui.cli.plain.asking import server_words
-from acp_tui.client.settings.mcp import HttpServer, StdioServer
+from acp_tui.conversation.facts import HttpServer, StdioServer
 
 
 def test_it_says_where_the_users_variables_go_and_shows_no_value(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,8 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.configured_agents import read_configured_agents
 from acp_tui.client.sessions.consent import INTERACTIVE, Grant, Policy
 from acp_tui.client.sessions.driver import usable_servers
-from acp_tui.client.settings.mcp import ServerList, Skipped, StdioServer
+from acp_tui.client.settings.mcp import ServerList, Skipped
+from acp_tui.conversation.facts import StdioServer
 from acp_tui.protocol.roles import AgentCapabilities
 from support.agents import in_memory, shake_hands
 

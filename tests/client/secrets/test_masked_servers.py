@@ -8,7 +8,7 @@ import json
 import pytest
 
 from acp_tui.client.secrets.masking import Masker, mask
-from acp_tui.client.settings.mcp import HttpServer, StdioServer
+from acp_tui.conversation.facts import HttpServer, StdioServer
 from acp_tui.protocol.v1.outbound import mcp_server as wire
 
 SERVERS = [

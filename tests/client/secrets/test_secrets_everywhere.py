@@ -22,10 +22,10 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentRefused
 from acp_tui.client.prompts.memory import PromptMemory
 from acp_tui.client.sessions.hub import open_hub
-from acp_tui.client.settings.mcp import HttpServer, StdioServer
 from acp_tui.client.transcript.recording_plan import RecordingPlan
 from acp_tui.client.transcript.store import RecordingStore
 from acp_tui.conversation.content import Text
+from acp_tui.conversation.facts import HttpServer, StdioServer
 from acp_tui.workbench.redact import RedactOptions, redact
 from support.agents import scripted_argv
 from support.recordings import EVERYTHING, User

@@ -21,8 +21,9 @@ from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.consent import Policy
 from acp_tui.client.sessions.driver import usable_servers
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.settings.mcp import ServerList, StdioServer
+from acp_tui.client.settings.mcp import ServerList
 from acp_tui.client.transcript.recording_plan import RecordingPlan
+from acp_tui.conversation.facts import StdioServer
 from acp_tui.conversation.updates import ClientRemark
 from acp_tui.protocol.roles import AgentCapabilities
 from support.agents import Counterpart, exchange, in_memory, notification, our_children, refused, request, shake_hands

@@ -16,8 +16,7 @@ from acp_tui.client.errors import (
 )
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.settings.mcp import HttpServer, StdioServer
-from acp_tui.conversation.facts import SessionId, SessionSummary, Turn
+from acp_tui.conversation.facts import HttpServer, SessionId, SessionSummary, StdioServer, Turn
 from support.agents import (
     REPLY,
     agent_texts,

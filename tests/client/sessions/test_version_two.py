@@ -16,11 +16,10 @@ from acp_tui.client.errors import AgentRefused, AuthenticationRequired, Unsuppor
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.consent import Policy
 from acp_tui.client.sessions.session import WHY_ACTS_ITSELF, Session
-from acp_tui.client.settings.mcp import HttpServer, StdioServer
 from acp_tui.client.settings.settings import RefusalRule
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.entries import Question
-from acp_tui.conversation.facts import AskedCommand, BooleanOption, Turn
+from acp_tui.conversation.facts import AskedCommand, BooleanOption, HttpServer, StdioServer, Turn
 from acp_tui.conversation.request_outline import ShownRequest
 from acp_tui.conversation.tool_calls import FileChange, TerminalId, TextDiff, ToolCall, ToolCallId
 from acp_tui.protocol.roles import ClientOffer

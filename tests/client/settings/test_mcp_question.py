@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.loading_variables import may_be_secret, rows_of
 from acp_tui.client.settings.location import expand
-from acp_tui.client.settings.mcp import HttpServer, StdioServer, expanded, readings
+from acp_tui.client.settings.mcp import expanded, readings
 from acp_tui.client.settings.trust import ProjectServers, Trust, read_project_servers, remember, trust_state
+from acp_tui.conversation.facts import HttpServer, StdioServer
 
 NAMES = st.from_regex(r"[A-Z_][A-Z0-9_]{0,12}", fullmatch=True)
 PLAIN = st.text("ab/:.-$ {}", max_size=6).filter(lambda text: "${" not in text and not text.endswith("$"))

@@ -9,15 +9,8 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from acp_tui.client.errors import SettingsError
-from acp_tui.client.settings.mcp import (
-    HttpServer,
-    Server,
-    Skipped,
-    StdioServer,
-    gate,
-    prepare,
-    resolve,
-)
+from acp_tui.client.settings.mcp import Server, Skipped, gate, prepare, resolve
+from acp_tui.conversation.facts import HttpServer, StdioServer
 from acp_tui.protocol.v1.outbound import mcp_server as wire
 from support.schema import needs_schema, schema_v1
 

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client.errors import SettingsError
-from acp_tui.client.settings.mcp import HttpServer, ServerList, StdioServer
+from acp_tui.client.settings.mcp import ServerList
 from acp_tui.client.settings.trust import MAX_BYTES, read_project_servers
+from acp_tui.conversation.facts import HttpServer, StdioServer
 
 
 @pytest.fixture

@@ -8,14 +8,8 @@ import pytest
 
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.settings.location import settings_file
-from acp_tui.client.settings.mcp import (
-    EXAMPLE,
-    HttpServer,
-    ServerList,
-    StdioServer,
-    read_user_servers,
-    servers_at_start,
-)
+from acp_tui.client.settings.mcp import EXAMPLE, ServerList, read_user_servers, servers_at_start
+from acp_tui.conversation.facts import HttpServer, StdioServer
 
 
 @pytest.fixture

@@ -2,7 +2,8 @@
 
 from dataclasses import fields, replace
 
-from acp_tui.protocol.roles import AgentCapabilities, AuthMethod
+from acp_tui.conversation.facts import AuthMethod
+from acp_tui.protocol.roles import AgentCapabilities
 from acp_tui.ui.dialogs.agent_offers import CAPABILITIES, AgentFacts, CapabilityCard, card_text
 from support.dialogs import open_dialog
 

@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.screen import Screen
 
 from acp_tui.client.errors import ClientError
-from acp_tui.client.settings.mcp import HttpServer, Server, StdioServer
+from acp_tui.client.settings.mcp import Server
 from acp_tui.conversation.elicitation import (
     BooleanField,
     ChoiceField,
@@ -23,16 +23,18 @@ from acp_tui.conversation.elicitation import (
     UnknownField,
     UrlVisit,
 )
-from acp_tui.conversation.facts import BooleanOption, Choice, RequestKey, SelectOption
-from acp_tui.conversation.visible import hidden_characters
-from acp_tui.protocol.roles import AgentCapabilities, AuthMethod
-from acp_tui.ui.dialogs.agent_offers import (
-    AgentFacts,
-    CapabilityCard,
-    LoginDialog,
-    LoginMethod,
-    OptionsDialog,
+from acp_tui.conversation.facts import (
+    AuthMethod,
+    BooleanOption,
+    Choice,
+    HttpServer,
+    RequestKey,
+    SelectOption,
+    StdioServer,
 )
+from acp_tui.conversation.visible import hidden_characters
+from acp_tui.protocol.roles import AgentCapabilities
+from acp_tui.ui.dialogs.agent_offers import AgentFacts, CapabilityCard, LoginDialog, OptionsDialog
 from acp_tui.ui.dialogs.trust import TrustDialog
 from acp_tui.ui.kit.pickers import Picker
 from acp_tui.ui.kit.row_list import PickerRow
@@ -70,7 +72,7 @@ def _sessions(text: str) -> Screen[Any]:
 
 
 def _login(text: str) -> Screen[Any]:
-    async def refuse(method: LoginMethod) -> None:
+    async def refuse(method: AuthMethod) -> None:
         raise ClientError(text, hint=text, detail=text)
 
     return LoginDialog(text, [AuthMethod(text, text, text)], refuse, reason=text)

@@ -8,7 +8,7 @@ import pytest
 from textual.screen import ModalScreen
 
 from acp_tui.client.agents.command import AgentCommand, Package
-from acp_tui.client.settings.mcp import StdioServer
+from acp_tui.conversation.facts import StdioServer
 from acp_tui.ui.dialogs.trust import FirstRunDialog, TrustDialog
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from support.dialogs import NOTHING, open_dialog

@@ -4,8 +4,8 @@ import anyio
 import pytest
 
 from acp_tui.client.errors import ClientError
-from acp_tui.protocol.roles import AuthMethod
-from acp_tui.ui.dialogs.agent_offers import LoginDialog, LoginMethod
+from acp_tui.conversation.facts import AuthMethod
+from acp_tui.ui.dialogs.agent_offers import LoginDialog
 from acp_tui.ui.kit.pickers import ReadingScreen
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from support.dialogs import NOTHING, open_dialog
@@ -20,11 +20,11 @@ class Agent:
 
     def __init__(self, error: ClientError | None = None) -> None:
         self.error = error
-        self.asked: list[LoginMethod] = []
+        self.asked: list[AuthMethod] = []
         self.was_cancelled = False
         self.done = anyio.Event()
 
-    async def authenticate(self, method: LoginMethod) -> None:
+    async def authenticate(self, method: AuthMethod) -> None:
         self.asked.append(method)
         if self.error is not None:
             raise self.error

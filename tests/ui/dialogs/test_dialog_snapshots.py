@@ -13,19 +13,12 @@ from textual.screen import Screen
 
 from acp_tui.client.agents.catalogue import KNOWN_AGENTS
 from acp_tui.client.changes import FileChange
-from acp_tui.client.settings.mcp import HttpServer, StdioServer
 from acp_tui.conversation.entries import EntryId
-from acp_tui.conversation.facts import BooleanOption, Choice, SelectOption
-from acp_tui.protocol.roles import AgentCapabilities, AuthMethod
+from acp_tui.conversation.facts import AuthMethod, BooleanOption, Choice, HttpServer, SelectOption, StdioServer
+from acp_tui.protocol.roles import AgentCapabilities
 from acp_tui.ui.changes.follower import summary_of
 from acp_tui.ui.commands.help import HelpScreen
-from acp_tui.ui.dialogs.agent_offers import (
-    AgentFacts,
-    CapabilityCard,
-    LoginDialog,
-    LoginMethod,
-    OptionsDialog,
-)
+from acp_tui.ui.dialogs.agent_offers import AgentFacts, CapabilityCard, LoginDialog, OptionsDialog
 from acp_tui.ui.dialogs.agents import InstallQuestion
 from acp_tui.ui.dialogs.trust import TrustDialog
 from acp_tui.ui.kit.pickers import Picker
@@ -68,7 +61,7 @@ def _sessions() -> Screen[Any]:
 
 
 def _login() -> Screen[Any]:
-    async def wait(method: LoginMethod) -> None:
+    async def wait(method: AuthMethod) -> None:
         await anyio.sleep_forever()
 
     return LoginDialog(AGENT, METHODS, wait, reason="Authentication required")

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.client.settings.mcp import HttpServer, Server, StdioServer
+from acp_tui.client.settings.mcp import Server
+from acp_tui.conversation.facts import HttpServer, StdioServer
 from acp_tui.ui.dialogs.trust import TrustDialog
 from support.dialogs import open_dialog
 

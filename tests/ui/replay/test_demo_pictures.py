@@ -13,8 +13,7 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from acp_tui import demo as shipped
 from acp_tui.client.agents.demo_agent import demo_command
 from acp_tui.ui.replay import demo_recording
-from acp_tui.ui.replay.demo_recording import DemoUser
-from acp_tui.ui.replay.formats import CannotRender
+from acp_tui.ui.replay.demo_recording import CannotRender, DemoUser
 from acp_tui.ui.replay.player import Spot
 from acp_tui.ui.replay.render import View, render, timeline_of_demo
 from support.waiting import TEST_LIMIT_S

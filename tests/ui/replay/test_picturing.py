@@ -14,8 +14,7 @@ from pytest import MonkeyPatch
 
 from acp_tui.client.transcript.lines import open_recording
 from acp_tui.ui.kit.themes import DARK, LIGHT
-from acp_tui.ui.replay.demo_recording import timeless
-from acp_tui.ui.replay.formats import CannotRender
+from acp_tui.ui.replay.demo_recording import CannotRender, timeless
 from acp_tui.ui.replay.player import Spot
 from acp_tui.ui.replay.render import View, render, suffix_of
 from acp_tui.ui.replay.timeline import Timeline

@@ -19,9 +19,8 @@ from acp_tui.client.transcript.frame_log import FrameLog
 from acp_tui.rpc import Direction
 from acp_tui.workbench.inspect.inspection import Inspection, inspect_agent
 from acp_tui.workbench.inspector import frame_list
-from acp_tui.workbench.inspector.frame_view import clock_at
 from acp_tui.workbench.inspector.rows import title_of
-from acp_tui.workbench.inspector.screen import InspectApp, InspectorScreen
+from acp_tui.workbench.inspector.screen import InspectApp, InspectorScreen, clock_at
 from support.screens import Shown, open_agent_page
 from support.settling import settle
 from support.waiting import TEST_LIMIT_S
