@@ -35,8 +35,7 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.client.worktrees import Worktree
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.facts import TurnUsage, Usage
-from acp_tui.conversation.updates import PromptSent, TurnEnded, TurnFailed, UsageReported
-from acp_tui.protocol.roles import ExitStatus
+from acp_tui.conversation.updates import PromptSent, TerminalExit, TurnEnded, TurnFailed, UsageReported
 from acp_tui.ui.base.app import FONTS
 from acp_tui.ui.kit.themes import LIGHT
 from acp_tui.ui.replay.demo_recording import DemoUser, record_demo, without_durations
@@ -251,8 +250,8 @@ async def take_comparison() -> str:
         return picture_of(app)
 
 
-async def _end(code: int, _line: str) -> ExitStatus:
-    return ExitStatus(code, None)
+async def _end(code: int, _line: str) -> TerminalExit:
+    return TerminalExit(code, None)
 
 
 async def take_film() -> str:

@@ -27,7 +27,6 @@ from acp_tui.conversation.facts import (
     BackgroundWork,
     ConfigOption,
     Fact,
-    Notice,
     OfferedCommand,
     PermissionRequest,
     Plan,
@@ -39,7 +38,7 @@ from acp_tui.conversation.facts import (
     Usage,
 )
 from acp_tui.conversation.tool_calls import TerminalId, ToolCallId
-from acp_tui.conversation.updates import ClientRemark, MessageChunk, MessageReplaced, Role, StateReported
+from acp_tui.conversation.updates import ClientRemark, MessageChunk, MessageReplaced, NoticeShown, Role, StateReported
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.values import dataclass
 
@@ -124,7 +123,7 @@ class Conversation:
     terminals: dict[TerminalId, TerminalState] = field(default_factory=dict)
     subagents: dict[SessionId, SubagentState] = field(default_factory=dict)
     """In the order they started."""
-    notices: list[Notice] = field(default_factory=list)
+    notices: list[NoticeShown] = field(default_factory=list)
     """The latest notices, at most `MAX_NOTICES`."""
     notice_count: int = 0
     """The total number of notices."""

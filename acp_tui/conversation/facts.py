@@ -297,15 +297,6 @@ def _harm(option: PermissionOption) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Notice:
-    """A short-lived message from the agent, not part of the conversation."""
-
-    severity: str
-    title: str
-    description: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class SessionStatus:
     """What the agent says of a session when asked, at that moment."""
 

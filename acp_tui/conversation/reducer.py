@@ -727,9 +727,9 @@ def _fact(conversation: Conversation, update: updates.FactUpdate) -> facts.Fact:
                 conversation.turns[-1] = _with_spent(conversation, conversation.turns[-1])
             return facts.Fact.USAGE
         case updates.NoticeShown(severity, title, description):
-            description = description and description[:MAX_NOTICE_CHARACTERS]
-            notice = facts.Notice(severity[:MAX_NOTICE_CHARACTERS], title[:MAX_NOTICE_CHARACTERS], description)
-            conversation.notices.append(notice)
+            most = MAX_NOTICE_CHARACTERS
+            kept = updates.NoticeShown(severity[:most], title[:most], description and description[:most])
+            conversation.notices.append(kept)
             del conversation.notices[:-MAX_NOTICES]
             conversation.notice_count += 1
             return facts.Fact.NOTICES

@@ -6,7 +6,7 @@ from its own terminals. Folding them with `reducer.apply` gives the same convers
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any, Final, Literal, TypeAlias
 
 from acp_tui.conversation import UNSET, UnsetType, facts
@@ -206,7 +206,7 @@ class UsageReported:
 
 @dataclass(frozen=True, slots=True)
 class NoticeShown:
-    """A short-lived message that isn't part of the conversation."""
+    """A short-lived message from the agent, not part of the conversation."""
 
     severity: str
     title: str
@@ -370,10 +370,13 @@ class TerminalReported:
 
 @dataclass(frozen=True, slots=True)
 class TerminalExit:
-    """How a terminal's command ended; both are None if the agent doesn't know."""
+    """How a terminal's command ended. If an agent reports it and doesn't know, both are None."""
 
     exit_code: int | None = None
     signal: str | None = None
+    """The name of the signal that ended it, such as `SIGKILL`."""
+    seconds: float | None = field(default=None, compare=False)
+    """How long it ran; None if its end couldn't be observed. It doesn't affect equality."""
 
 
 @dataclass(frozen=True, slots=True)

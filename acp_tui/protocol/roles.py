@@ -16,7 +16,7 @@ from acp_tui.conversation.content import Meta
 from acp_tui.conversation.elicitation import Elicitation, FormValues
 from acp_tui.conversation.facts import AuthMethod, AuthStatus, HttpServer, SessionId, StdioServer
 from acp_tui.conversation.tool_calls import TerminalId
-from acp_tui.conversation.updates import ElicitationAction, PermissionAsked, SessionUpdate
+from acp_tui.conversation.updates import ElicitationAction, PermissionAsked, SessionUpdate, TerminalExit
 from acp_tui.values import dataclass
 
 PromptMode: TypeAlias = Literal["append", "override"]
@@ -220,17 +220,6 @@ class ElicitationAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class ExitStatus:
-    """How a terminal's command ended. Exactly one of the first two fields is set."""
-
-    exit_code: int | None
-    signal: str | None
-    """The name of the signal that ended it, such as `SIGKILL`."""
-    seconds: float | None = field(default=None, compare=False)
-    """How long it ran; None if its end couldn't be observed. It doesn't affect equality."""
-
-
-@dataclass(frozen=True, slots=True)
 class TerminalSnapshot:
     """What a terminal has printed so far, for an agent."""
 
@@ -238,7 +227,7 @@ class TerminalSnapshot:
     """Plain text: see `plain_text`. Never longer than the limit, in bytes of UTF-8."""
     truncated: bool
     """Whether anything was dropped at the start of `output`."""
-    exit_status: ExitStatus | None
+    exit_status: TerminalExit | None
     """None while the command runs."""
 
 
@@ -261,7 +250,7 @@ class FilesAndTerminals(Protocol):
 
     def terminal_output(self, terminal_id: TerminalId) -> TerminalSnapshot: ...
 
-    async def wait_for_terminal_exit(self, terminal_id: TerminalId) -> ExitStatus: ...
+    async def wait_for_terminal_exit(self, terminal_id: TerminalId) -> TerminalExit: ...
 
     async def kill_terminal(self, terminal_id: TerminalId) -> None:
         """End a terminal's command. The terminal stays."""

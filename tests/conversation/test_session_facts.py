@@ -11,7 +11,6 @@ from acp_tui.conversation.facts import (
     Choice,
     ConfigOption,
     Fact,
-    Notice,
     OfferedCommand,
     Plan,
     PlanStep,
@@ -186,8 +185,8 @@ def test_the_latest_notices_are_kept_and_no_more() -> None:
     notices = fold(*(NoticeShown("info", str(n), "why") for n in range(MAX_NOTICES + 7))).notices
     assert len(notices) == MAX_NOTICES
     assert (notices[0], notices[-1]) == (
-        Notice("info", "7", "why"),
-        Notice("info", str(MAX_NOTICES + 6), "why"),
+        NoticeShown("info", "7", "why"),
+        NoticeShown("info", str(MAX_NOTICES + 6), "why"),
     )
 
 

@@ -36,8 +36,8 @@ from acp_tui.conversation.elicitation import (
     UrlVisit,
 )
 from acp_tui.conversation.entries import Compaction
-from acp_tui.conversation.facts import BooleanOption, Notice, Turn
-from acp_tui.conversation.updates import ElicitationAction
+from acp_tui.conversation.facts import BooleanOption, Turn
+from acp_tui.conversation.updates import ElicitationAction, NoticeShown
 from support.agents import agent_texts, running, until
 
 AGENT = Path(__file__).parents[1] / "data" / "ts_agent.mjs"
@@ -128,9 +128,9 @@ async def test_notices_of_every_severity_arrive(tmp_path: Path) -> None:
         await _play(session, "notices")
 
     assert session.conversation.notices == [
-        Notice("info", "Indexed"),
-        Notice("warning", "Quota", "Ten requests are left"),
-        Notice("_dire", "Disk full"),
+        NoticeShown("info", "Indexed"),
+        NoticeShown("warning", "Quota", "Ten requests are left"),
+        NoticeShown("_dire", "Disk full"),
     ]
     assert agent_texts(session) == []
 

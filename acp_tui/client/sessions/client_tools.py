@@ -28,7 +28,7 @@ from acp_tui.conversation.tool_calls import BlockContent, TerminalId, TextDiff, 
 from acp_tui.conversation.tool_text import shown_path
 from acp_tui.conversation.wording import how_ended
 from acp_tui.protocol import RESOURCE_NOT_FOUND
-from acp_tui.protocol.roles import ExitStatus, Quirks, TerminalSnapshot
+from acp_tui.protocol.roles import Quirks, TerminalSnapshot
 from acp_tui.rpc import ErrorCode, RequestFailed
 from acp_tui.values import dataclass
 
@@ -98,7 +98,7 @@ class OwnCommands:
         self._apply(updates.CommandRun(line, terminal_id))
         self._offered.append(OfferedOutput(line, terminal_id, next(self._numbers)))
 
-    async def run_to_end(self, line: str) -> ExitStatus:
+    async def run_to_end(self, line: str) -> updates.TerminalExit:
         """Run a command line to its end. If it succeeds, its output isn't for the agent."""
         await self.run(line)
         one = self._offered[-1]
@@ -378,7 +378,7 @@ class ClientTools:
         """The terminal of a command of the user's."""
         return self._open_terminals().get(terminal_id)
 
-    async def wait_for_terminal_exit(self, terminal_id: TerminalId) -> ExitStatus:
+    async def wait_for_terminal_exit(self, terminal_id: TerminalId) -> updates.TerminalExit:
         with refusals():
             return await self._terminals_with(terminal_id).get(terminal_id).wait_for_exit()
 
@@ -407,7 +407,7 @@ class ClientTools:
             )
         return self._terminals
 
-    def _on_terminal_exit(self, terminal_id: str, status: ExitStatus) -> None:
+    def _on_terminal_exit(self, terminal_id: str, status: updates.TerminalExit) -> None:
         self._apply(updates.TerminalExited(TerminalId(terminal_id), status.exit_code, status.signal, status.seconds))
 
     # The user's input to terminals

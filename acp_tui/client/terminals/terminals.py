@@ -24,7 +24,8 @@ from acp_tui.client.terminals.feeder import Feeder
 from acp_tui.client.terminals.spawning import SpawnPlan, changed_since, environment, spawn
 from acp_tui.conversation.buffers import ByteRing, from_character_boundary
 from acp_tui.conversation.plain_text import plain_text
-from acp_tui.protocol.roles import ExitStatus, TerminalSnapshot
+from acp_tui.conversation.updates import TerminalExit
+from acp_tui.protocol.roles import TerminalSnapshot
 
 if TYPE_CHECKING:
     from acp_tui.client.sandbox.sandbox import Sandbox
@@ -109,7 +110,7 @@ class Terminal:
         self,
         limit_bytes: int,
         on_output: Callable[[bytes], None],
-        on_exit: Callable[[ExitStatus], None],
+        on_exit: Callable[[TerminalExit], None],
         on_waiting: Callable[[bool], None],
         *,
         budget: pty.ReadBudget,
@@ -126,7 +127,7 @@ class Terminal:
         self._child: Guarded | None = None
         self._started_at = 0.0
         self._ran_s: float | None = None
-        self._exit_status: ExitStatus | None = None
+        self._exit_status: TerminalExit | None = None
         self._exited = anyio.Event()
         self._grace: asyncio.TimerHandle | None = None
         self._plain: tuple[tuple[int, bool], str] | None = None
@@ -164,7 +165,7 @@ class Terminal:
             text = from_character_boundary(encoded[excess:]).decode()
         return TerminalSnapshot(text, excess > 0 or self._ring.dropped > 0, self._exit_status)
 
-    async def wait_for_exit(self) -> ExitStatus:
+    async def wait_for_exit(self) -> TerminalExit:
         """Wait until the command has ended and its output is complete."""
         await self._exited.wait()
         assert self._exit_status is not None
@@ -203,7 +204,7 @@ class Terminal:
         try:
             await self.kill()
             if self._exit_status is None:  # not even SIGKILL ended it
-                self._finish(ExitStatus(None, signal.SIGKILL.name))
+                self._finish(TerminalExit(None, signal.SIGKILL.name))
         finally:
             self._answerer.close()
             self._pty.close()
@@ -246,7 +247,7 @@ class Terminal:
             self._pty.drain()
             self._finish(_exit_status(self._child.exit_code, self._ran_s))
 
-    def _finish(self, status: ExitStatus) -> None:
+    def _finish(self, status: TerminalExit) -> None:
         if self._exit_status is not None:  # the drain reached the end and settled
             return
         if self._grace is not None:
@@ -258,13 +259,13 @@ class Terminal:
         self._on_exit(status)
 
 
-def _exit_status(code: int, seconds: float | None) -> ExitStatus:
+def _exit_status(code: int, seconds: float | None) -> TerminalExit:
     if code >= 0:
-        return ExitStatus(code, None, seconds)
+        return TerminalExit(code, None, seconds)
     try:
-        return ExitStatus(None, signal.Signals(-code).name, seconds)
+        return TerminalExit(None, signal.Signals(-code).name, seconds)
     except ValueError:  # a real-time signal without a name
-        return ExitStatus(None, f"SIG{-code}", seconds)
+        return TerminalExit(None, f"SIG{-code}", seconds)
 
 
 DEFAULT_LIMIT_BYTES: Final = 1024 * 1024
@@ -295,7 +296,7 @@ class Terminals:
         *,
         base_env: Mapping[str, str] | None = None,
         on_output: Callable[[str, bytes], None],
-        on_exit: Callable[[str, ExitStatus], None],
+        on_exit: Callable[[str, TerminalExit], None],
         on_waiting: Callable[[str, bool], None] | None = None,
         columns: int = 120,
         rows: int = 30,

@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 
 from acp_tui.conversation.facts import ConfigOption, SelectOption, SessionId
 from acp_tui.conversation.tool_calls import TerminalId
-from acp_tui.conversation.updates import OptionChanged, PermissionAsked
+from acp_tui.conversation.updates import OptionChanged, PermissionAsked, TerminalExit
 from acp_tui.protocol.connection import Connection, Inbound, OnUpdate, Serve
-from acp_tui.protocol.roles import ExitStatus, FilesAndTerminals, Workplace
+from acp_tui.protocol.roles import FilesAndTerminals, Workplace
 from acp_tui.protocol.v1 import agent_requests, inbound, outbound
 from acp_tui.protocol.wire import reading
 
@@ -103,5 +103,5 @@ async def _wait_for_terminal_exit(tools: FilesAndTerminals, terminal_id: Termina
     return _exit_status(await tools.wait_for_terminal_exit(terminal_id))
 
 
-def _exit_status(status: ExitStatus) -> dict[str, Any]:
+def _exit_status(status: TerminalExit) -> dict[str, Any]:
     return {"exitCode": status.exit_code, "signal": status.signal}

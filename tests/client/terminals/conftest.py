@@ -10,7 +10,8 @@ import anyio
 import pytest
 
 from acp_tui.client.terminals import Terminals
-from acp_tui.protocol.roles import ExitStatus, TerminalSnapshot
+from acp_tui.conversation.updates import TerminalExit
+from acp_tui.protocol.roles import TerminalSnapshot
 from support.waiting import LIMIT_S
 
 
@@ -20,7 +21,7 @@ class Session:
 
     cwd: Path
     heard: dict[str, bytearray] = field(default_factory=dict)
-    exits: list[tuple[str, ExitStatus]] = field(default_factory=list)
+    exits: list[tuple[str, TerminalExit]] = field(default_factory=list)
     spoke: anyio.Event = field(default_factory=anyio.Event)
     terminals: Terminals = field(init=False)
     on_output: Callable[[str, bytes], None] = field(init=False)
@@ -46,7 +47,7 @@ class Session:
         self.spoke.set()
         self.spoke = anyio.Event()
 
-    def _on_exit(self, terminal_id: str, status: ExitStatus) -> None:
+    def _on_exit(self, terminal_id: str, status: TerminalExit) -> None:
         self.exits.append((terminal_id, status))
 
     async def run(

@@ -15,7 +15,7 @@ import pytest
 
 from acp_tui.client.terminals import Terminals
 from acp_tui.client.terminals.pty import MAX_WAITING_BYTES, TerminalInputFull, TerminalSpawnFailed, UnknownTerminal
-from acp_tui.protocol.roles import ExitStatus
+from acp_tui.conversation.updates import TerminalExit
 from support.waiting import LIMIT_S
 
 if TYPE_CHECKING:
@@ -44,9 +44,9 @@ async def test_output_and_exit_code_are_told_to_agent_and_listener(session: Sess
     snapshot = await session.run("/bin/sh", "-c", "echo out; echo err >&2; exit 3")
     assert snapshot.output == "out\nerr\n"
     assert not snapshot.truncated
-    assert snapshot.exit_status == ExitStatus(3, None)
+    assert snapshot.exit_status == TerminalExit(3, None)
     ((terminal_id, status),) = session.exits
-    assert status == ExitStatus(3, None)
+    assert status == TerminalExit(3, None)
     assert session.heard[terminal_id] == b"out\r\nerr\r\n"
 
 
@@ -92,7 +92,7 @@ async def test_several_waiters_get_the_same_exit_and_late_ones_get_it_at_once(se
             await anyio.wait_all_tasks_blocked()
             session.terminals.get(terminal_id).write(b"go\n")
     await wait()
-    assert statuses == [ExitStatus(7, None)] * 4
+    assert statuses == [TerminalExit(7, None)] * 4
     assert len(session.exits) == 1
 
 
@@ -104,12 +104,12 @@ async def test_a_cancelled_waiter_leaves_the_terminal_alone(session: Session) ->
         tasks.cancel_scope.cancel()
     session.terminals.get(terminal_id).write(b"\n")
     with anyio.fail_after(LIMIT_S):
-        assert await session.terminals.get(terminal_id).wait_for_exit() == ExitStatus(4, None)
+        assert await session.terminals.get(terminal_id).wait_for_exit() == TerminalExit(4, None)
 
 
 async def test_killed_by_a_signal_has_its_name_and_no_code(session: Session) -> None:
     snapshot = await session.run("/bin/sh", "-c", "kill -KILL $$")
-    assert snapshot.exit_status == ExitStatus(None, "SIGKILL")
+    assert snapshot.exit_status == TerminalExit(None, "SIGKILL")
 
 
 async def test_what_is_typed_reaches_the_command(session: Session) -> None:
@@ -194,7 +194,7 @@ async def test_a_flood_is_read_to_its_end_and_kept_to_the_limit(session: Session
     size = 20_000_000
     snapshot = await session.run(f"head -c {size} /dev/zero | tr '\\0' x; echo done", limit=10_000)
     ((terminal_id, status),) = session.exits
-    assert status == ExitStatus(0, None)
+    assert status == TerminalExit(0, None)
     assert snapshot.truncated
     assert snapshot.output.endswith("xdone\n")
     assert len(snapshot.output) == 9_999  # the PTY ends a line with two bytes
@@ -204,7 +204,7 @@ async def test_a_flood_is_read_to_its_end_and_kept_to_the_limit(session: Session
 async def test_a_grandchild_that_keeps_the_pty_does_not_hold_up_the_exit(session: Session) -> None:
     terminal_id = await session.shell("trap '' HUP; sleep 1000 & echo pid $!; exit 5")
     with anyio.fail_after(LIMIT_S):
-        assert await session.terminals.get(terminal_id).wait_for_exit() == ExitStatus(5, None)
+        assert await session.terminals.get(terminal_id).wait_for_exit() == TerminalExit(5, None)
     sleeper = _number_after(session.heard[terminal_id], b"pid ")
     assert _runs(sleeper)
     with anyio.fail_after(LIMIT_S):
@@ -219,7 +219,7 @@ async def test_kill_ends_the_command_and_leaves_output_and_status(session: Sessi
         await session.terminals.get(terminal_id).kill()
         await session.terminals.get(terminal_id).kill()
         status = await session.terminals.get(terminal_id).wait_for_exit()
-    assert status == ExitStatus(None, "SIGTERM")
+    assert status == TerminalExit(None, "SIGTERM")
     assert session.terminals.get(terminal_id).output().output == "before\n"
     assert session.terminals.get(terminal_id).output().exit_status == status
 
@@ -229,7 +229,7 @@ async def test_kill_ends_one_that_ignores_every_signal_it_can(session: Session) 
     await session.until_heard(terminal_id, b"ready")
     with anyio.fail_after(LIMIT_S):
         await session.terminals.get(terminal_id).kill()
-    assert session.terminals.get(terminal_id).output().exit_status == ExitStatus(None, "SIGKILL")
+    assert session.terminals.get(terminal_id).output().exit_status == TerminalExit(None, "SIGKILL")
 
 
 async def test_kill_ends_a_stopped_command(session: Session) -> None:
@@ -269,7 +269,7 @@ async def test_release_kills_settles_waiters_and_forgets_the_id(session: Session
             tasks.start_soon(wait)
             await anyio.wait_all_tasks_blocked()
             await session.terminals.release(terminal_id)
-    assert statuses == [ExitStatus(None, "SIGTERM")]
+    assert statuses == [TerminalExit(None, "SIGTERM")]
     assert session.exits == [(terminal_id, statuses[0])]
     await ended(_number_after(session.heard[terminal_id], b"pid "))
     with pytest.raises(UnknownTerminal):
@@ -290,7 +290,7 @@ async def test_a_cancelled_release_still_ends_the_command(session: Session) -> N
     with anyio.CancelScope() as scope:
         scope.cancel()
         await session.terminals.release(terminal_id)
-    assert [status for _, status in session.exits] == [ExitStatus(None, "SIGTERM")]
+    assert [status for _, status in session.exits] == [TerminalExit(None, "SIGTERM")]
 
 
 async def test_close_ends_everything_and_starts_nothing_more(session: Session) -> None:
@@ -350,4 +350,4 @@ async def test_other_subprocesses_of_the_loop_are_reaped_by_their_owners(session
         async with await anyio.open_process(["sh", "-c", "exit 9"]) as other:
             snapshot = await session.run("/bin/sh", "-c", "exit 8")
             assert await other.wait() == 9
-    assert snapshot.exit_status == ExitStatus(8, None)
+    assert snapshot.exit_status == TerminalExit(8, None)
