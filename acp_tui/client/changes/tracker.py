@@ -51,7 +51,9 @@ MAX_MOMENTS: Final = 200
 LOOK_LIMIT_S: Final = 0.5
 """How long a write waits for files to be read."""
 REMEMBER_LIMIT_S: Final = 0.1
-"""How long a prompt waits until the changes before it are known."""
+"""How long a prompt waits until all files are examined, so that the changes before it are known."""
+NOTICE_LIMIT_S: Final = 1.0
+"""How long it waits in addition for the watch, in a folder in which that takes longer."""
 _NOTICED_S: Final = 0.5
 """What is older has been noticed by the watch."""
 
@@ -237,6 +239,11 @@ class ChangeTracker:
             if not self._has_noticed_all:
                 await self.rescan()
             return await self._remembered()
+        with anyio.move_on_after(NOTICE_LIMIT_S):
+            while self.is_live:
+                if self._has_noticed_all:
+                    return await self._remembered()
+                await anyio.sleep(_MIN_REST_S)
         return None
 
     @property

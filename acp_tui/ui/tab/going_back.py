@@ -380,13 +380,11 @@ class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
         self._follow()
 
     def before_key(self, event: events.Key) -> bool:
-        """Take what was typed before the dialog was there to be seen: text is for the draft, and Enter for nothing."""
-        prompt = self.prompt_below
-        is_typed = prompt is not None and (event.is_printable or event.key == "enter")
-        if not is_typed or self._guard.was_shown_before(event):
+        """Take text for the draft that was typed before the dialog was there to be seen."""
+        prompt, text = self.prompt_below, event.character
+        if prompt is None or text is None or not event.is_printable or self._guard.was_shown_before(event):
             return False
-        if prompt is not None and event.is_printable and event.character is not None:
-            prompt.insert(event.character)
+        prompt.insert(text)
         return True
 
     def _rows(self) -> Iterator[PickerRow[SentPrompt | None]]:

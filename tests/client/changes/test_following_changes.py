@@ -11,7 +11,7 @@ import anyio
 import pytest
 import watchfiles
 
-from acp_tui.client.changes import ChangeLimits
+from acp_tui.client.changes import ChangeLimits, tracker
 from acp_tui.client.changes.tracker import ChangeTracker
 from support.waiting import LIMIT_S, Bell
 
@@ -54,6 +54,20 @@ async def test_changes_are_noticed_as_they_come_and_go(workspace: Path) -> None:
         (workspace / "moved").unlink()
         (workspace / "clean").write_bytes(b"one\ntwo\nthree\n")
         await seen.until_listed()
+
+
+async def test_where_examining_all_takes_too_long_the_watch_tells_what_a_turn_has_changed(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with following(workspace) as seen:
+        monkeypatch.setattr(tracker, "REMEMBER_LIMIT_S", 0)
+        (workspace / "clean").write_bytes(b"x\n")
+        seen.tracker.note_work()
+        moment = await seen.tracker.remember()
+        (workspace / "sub/new").write_bytes(b"x\n")
+        await seen.until_listed("clean", "sub/new")
+        assert moment is not None
+        assert list(await seen.tracker.since(moment)) == ["sub/new"]
 
 
 async def test_what_happened_before_the_watch_began_is_noticed(workspace: Path) -> None:

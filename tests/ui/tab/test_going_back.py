@@ -77,6 +77,7 @@ async def test_files_that_cannot_be_read_in_time_are_told_as_unknown(
         await desk.has_session()
         await _ask(desk, "first")
         monkeypatch.setattr(tracker, "REMEMBER_LIMIT_S", 0)
+        monkeypatch.setattr(tracker, "NOTICE_LIMIT_S", 0)
         await desk.send("second")
         await desk.gets("session/prompt", times=2)
         await desk.has_session()
@@ -262,7 +263,7 @@ async def test_what_is_typed_before_the_dialog_is_there_is_the_forks_draft(open_
         await desk.has_session()
         await desk.send("/fork")
         await desk.shows("Fork from now", "Type to search")
-        for key in (*(Key(character, character) for character in "Try"), Key("enter", "\r")):
+        for key in (Key(character, character) for character in "Try"):
             key.time -= 10  # it took this long to get here
             desk.pilot.app.post_message(key)
         await desk.until(lambda: _draft(desk, 0) == "Try")

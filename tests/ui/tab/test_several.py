@@ -231,6 +231,7 @@ async def test_only_what_was_started_together_is_compared_at_once(
         await desk.press("down", "space", "enter")
         await desk.shows("Worktrees of ")
         assert [row.label.split()[0] for row in desk.rows] == ["3", "4"]
+        await desk.until(lambda: all(one.cwd.joinpath("prompt.txt").exists() for one in desk.tabs[2:]))
 
 
 async def test_a_tab_in_a_worktree_starts_and_compares_those_beside_it(
@@ -249,6 +250,7 @@ async def test_a_tab_in_a_worktree_starts_and_compares_those_beside_it(
         await desk.press("down", "space", "enter")
         await desk.shows("Worktrees of ")
         assert [row.label.split()[0] for row in desk.rows] == ["3", "4"]
+        await desk.until(lambda: all(one.cwd.joinpath("prompt.txt").exists() for one in desk.tabs[2:]))
         assert desk.tab is desk.tabs[1]
         await desk.press("escape")
         await desk.hides("Worktrees of ")
