@@ -22,7 +22,7 @@ from typing import Any
 import anyio
 from own_home import own_home
 
-from acp_tui.client.terminals import Terminals
+from acp_tui.client.terminals.terminals import Terminals
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.tool_calls import TerminalId
 

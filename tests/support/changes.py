@@ -21,7 +21,7 @@ from acp_tui.client.changes.tracker import ChangeTracker
 from acp_tui.ui.changes.follower import FolderChanges
 from acp_tui.ui.changes.list import ChangesScreen
 from acp_tui.ui.kit.themes import DARK, LIGHT, OWN_THEMES, stylesheets
-from acp_tui.ui.prompt import PromptInput
+from acp_tui.ui.prompt.input import PromptInput
 from support.dialogs import DialogPage
 from support.settling import until_so
 from support.waiting import LIMIT_S, TEST_LIMIT_S

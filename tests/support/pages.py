@@ -11,8 +11,7 @@ from typing import Final
 
 from textual import events
 
-from acp_tui.client.prompts import PastPrompt
-from acp_tui.client.prompts.history import HistoryFile
+from acp_tui.client.prompts.history import HistoryFile, PastPrompt
 from acp_tui.client.prompts.memory import DraftFile
 from acp_tui.client.settings.location import state_folder
 from acp_tui.conversation.entries import TerminalState

@@ -44,7 +44,7 @@ from acp_tui.ui.kit.dialog import Frame
 from acp_tui.ui.kit.notice_lines import ASKING
 from acp_tui.ui.kit.themes import DARK
 from acp_tui.ui.permission.permission_card import PermissionCard
-from acp_tui.ui.prompt import PromptInput
+from acp_tui.ui.prompt.input import PromptInput
 from acp_tui.ui.session.panel import SessionPanel
 from acp_tui.ui.session.plan_view import PlanView
 from acp_tui.ui.tab.screen import SessionScreen

@@ -29,7 +29,7 @@ from acp_tui.client.completion.matching import mention_of
 from acp_tui.client.completion.workspace_files import command_named_in, is_written_out, look_into_folder
 from acp_tui.client.errors import AgentRefused, ClientError
 from acp_tui.client.notices import BELL, About, NewsWatch, NoticeCommand, channels_of
-from acp_tui.client.prompts import PromptMemory
+from acp_tui.client.prompts.memory import PromptMemory
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import Options, SessionDriver, until_connected
 from acp_tui.client.sessions.hub import open_hub

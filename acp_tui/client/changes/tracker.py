@@ -29,11 +29,10 @@ from acp_tui.client.changes import (
     without_hunk,
 )
 from acp_tui.client.changes.baseline import Baseline
-from acp_tui.client.changes.branches import MANY
 from acp_tui.client.changes.capture import begin_with, capture, open_area
 from acp_tui.client.changes.pace import Pace
 from acp_tui.client.changes.records import Entry
-from acp_tui.client.changes.survey import possibly_changed
+from acp_tui.client.changes.survey import MANY, possibly_changed
 from acp_tui.client.changes.tree import SKIPPED_DIRECTORIES, Tree, is_within, name_of, signature, swap
 from acp_tui.client.line_comparison import LineChange
 from acp_tui.client.safe_git import GitFailed

@@ -18,10 +18,11 @@ from acp_tui.client.sessions.allowances import AllowedRun
 from acp_tui.client.sessions.consent import WHY_LATER, AccessRequest, Consent, Grant, Outdated, Policy, Rules
 from acp_tui.client.sessions.diff_checks import MAX_COMPARED_BYTES, Comparison, compare
 from acp_tui.client.settings.location import own_folders
-from acp_tui.client.terminals import Terminals
 from acp_tui.client.terminals.pty import CLOSED, TerminalError, TerminalSpawnFailed, UnknownTerminal
-from acp_tui.client.workspace import Workspace, errors
+from acp_tui.client.terminals.terminals import Terminals
+from acp_tui.client.workspace import errors
 from acp_tui.client.workspace.runs_later import STAYS_EXECUTABLE, why_it_runs_later
+from acp_tui.client.workspace.workspace import Workspace
 from acp_tui.conversation import updates
 from acp_tui.conversation.content import COMMAND_SCHEME, Text, TextResource
 from acp_tui.conversation.tool_calls import BlockContent, TerminalId, TextDiff, ToolCall, ToolCallContent
@@ -36,7 +37,8 @@ if TYPE_CHECKING:
     # Loaded when an agent first uses a file or a terminal.
     from acp_tui.client.sandbox.sandbox import Sandbox
     from acp_tui.client.terminals.terminals import Terminal
-    from acp_tui.client.workspace import ContainedPath, PlaceState
+    from acp_tui.client.workspace.containment import ContainedPath
+    from acp_tui.client.workspace.workspace import PlaceState
 
 log = logging.getLogger(__name__)
 

@@ -26,7 +26,7 @@ from acp_tui.values import dataclass
 
 if TYPE_CHECKING:
     from acp_tui.client.sessions.allowances import Allowances, AllowedRun, UnaskedKind, Unlike
-    from acp_tui.client.workspace import ContainedPath as Place
+    from acp_tui.client.workspace.containment import ContainedPath as Place
 
 
 HEADLESS: Final = ClientOffer()

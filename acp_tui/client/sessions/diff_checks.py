@@ -12,7 +12,8 @@ from anyio import Lock, move_on_after, sleep, sleep_forever, to_thread
 
 from acp_tui.client.line_comparison import CONTEXT_LINES
 from acp_tui.client.sessions.allowances import digest, plain, shown_changes
-from acp_tui.client.workspace import Workspace, errors
+from acp_tui.client.workspace import errors
+from acp_tui.client.workspace.workspace import Workspace
 from acp_tui.conversation.tool_calls import FilePart, TextDiff, ToolCall
 
 Stamp: TypeAlias = tuple[int, ...]

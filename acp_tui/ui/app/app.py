@@ -28,7 +28,7 @@ from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.keymap import keymap_of, places_of
 from acp_tui.ui.commands.table import FIRST, LATER
 from acp_tui.ui.kit.themes import split_stylesheets, theme_notes
-from acp_tui.ui.prompt import PromptInput
+from acp_tui.ui.prompt.input import PromptInput
 from acp_tui.ui.session.status_line import TabState
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.ui.tab.loading import BEFORE_AN_AGENT, preload_in_thread
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     # Loaded after the first frame, because it imports the wire types.
     from acp_tui.client.agents.command import AgentCommand, Phase
-    from acp_tui.client.prompts import PromptMemory
+    from acp_tui.client.prompts.memory import PromptMemory
     from acp_tui.client.sessions.agent import Agent
     from acp_tui.client.sessions.hub import SessionHub
     from acp_tui.client.sessions.session import Session
@@ -404,7 +404,7 @@ class AcpTuiApp(BaseApp):
     @property
     def prompt_memory(self) -> PromptMemory:
         """The prompts of all tabs, and those of earlier runs that were saved."""
-        from acp_tui.client.prompts import PromptMemory  # loading point: BEFORE_WRITING
+        from acp_tui.client.prompts.memory import PromptMemory  # loading point: BEFORE_WRITING
 
         if self._memory is None:
             self._memory = PromptMemory(state_folder() if self.settings.history.keep else None)

@@ -43,7 +43,7 @@ from acp_tui.ui.kit.row_list import NO_ROW, PickerRow, RowList
 from acp_tui.ui.rendering.palette import Palette
 
 if TYPE_CHECKING:
-    from acp_tui.ui.prompt import PromptInput
+    from acp_tui.ui.prompt.input import PromptInput
 
 UNDO: Final = "{undo_revert} undo · "
 KEYS: Final = "{reload} refresh · {dialog_close} back"

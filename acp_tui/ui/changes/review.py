@@ -50,7 +50,7 @@ from acp_tui.ui.rendering.wrapping import Lines, width_cells, wrap
 from acp_tui.ui.textual_gaps.internals import bindings_of_key
 
 if TYPE_CHECKING:
-    from acp_tui.ui.prompt import PromptInput
+    from acp_tui.ui.prompt.input import PromptInput
 
 
 class ReviewDrawing:

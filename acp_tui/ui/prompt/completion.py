@@ -27,7 +27,7 @@ from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.table import COMMANDS, OURS
 from acp_tui.ui.kit.notice_lines import ASKING
 from acp_tui.ui.kit.row_list import GAP, NO_ROW, PickerRow, RowList
-from acp_tui.ui.prompt import PromptInput
+from acp_tui.ui.prompt.input import PromptInput
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import cut, cut_at_word, width_cells
 from acp_tui.values import dataclass

@@ -21,14 +21,15 @@ from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import Input, Static
 
-from acp_tui.client.prompts import DraftKey, PastPrompt, PromptHistory, PromptMemory, Query
+from acp_tui.client.prompts.history import PastPrompt, PromptHistory, Query
+from acp_tui.client.prompts.memory import DraftKey, PromptMemory
 from acp_tui.client.sessions.prompt_queue import PastedImage, Prompt
 from acp_tui.conversation.content import paste_label
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.keys import caught_up, keys_in_force
 from acp_tui.ui.commands.table import PAGES, STEPS, bindings_of
 from acp_tui.ui.kit.row_list import GAP, MIN_LABEL_CELLS, PickerRow, RowList, short_folder, short_time
-from acp_tui.ui.prompt import PromptInput
+from acp_tui.ui.prompt.input import PromptInput
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import cut, width_cells
 

@@ -28,7 +28,7 @@ from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import session_facts
 from acp_tui.ui.base.app import BaseApp, picture_of
 from acp_tui.ui.kit.themes import DARK
-from acp_tui.ui.prompt import PromptFrame
+from acp_tui.ui.prompt.input import PromptFrame
 from acp_tui.ui.replay.demo_recording import CannotRender, DemoUser, record_demo, timeless, without_durations
 from acp_tui.ui.replay.panel import RecordedPanel
 from acp_tui.ui.replay.player import Player, Spot, moment_of

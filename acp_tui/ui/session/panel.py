@@ -34,10 +34,10 @@ from acp_tui.ui.kit.frame_loop import FRAME_S
 from acp_tui.ui.kit.notice_lines import MAX_NOTICES
 from acp_tui.ui.permission.permission_card import Docked, PermissionCard
 from acp_tui.ui.permission.request_body import RequestBody
-from acp_tui.ui.prompt import PromptInput
+from acp_tui.ui.prompt.input import PromptInput
 from acp_tui.ui.session.plan_view import PlanView
 from acp_tui.ui.session.status import Work, attendance_words, facts_of, state_of
-from acp_tui.ui.session.status_command import StatusCommand
+from acp_tui.ui.session.user_commands import EditorFollower, StatusCommand
 from acp_tui.ui.session.welcome import Welcome
 
 if TYPE_CHECKING:
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from acp_tui.client.line_comments import Comment
     from acp_tui.client.sessions.session import Session, Unsubscribe
     from acp_tui.conversation.entries import Entry
-    from acp_tui.ui.session.following import EditorFollower
 
 BESIDE_TERMINALS: Final = len(RAIL) + 3
 """How much narrower than the panel a command's output is, in cells: its rail, a margin, the scroll bar."""
@@ -311,8 +310,6 @@ class SessionPanel(Vertical):
     def _follow(self, entries: Sequence[Entry]) -> None:
         """Have the user's editor show where the agent works."""
         if self._follower is None:
-            from acp_tui.ui.session.following import EditorFollower  # few want that
-
             self._follower = EditorFollower(self, Path(self._cwd), self._warn)
         self._follower.note(entries, self._follow_command)
 

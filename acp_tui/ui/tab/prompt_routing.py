@@ -14,7 +14,7 @@ from acp_tui.client.sessions.prompt_queue import Prompt, PromptQueue
 from acp_tui.conversation.content import with_pastes
 from acp_tui.conversation.wording import how_ended
 from acp_tui.ui.commands.table import slash_action
-from acp_tui.ui.prompt import PromptInput
+from acp_tui.ui.prompt.input import PromptInput
 from acp_tui.ui.tab.loading import BEFORE_WRITING, preload_for_answer, preload_in_thread
 from acp_tui.ui.tab.queue_lines import QueueSummary
 from acp_tui.ui.tab.stage import NOT_CONNECTED, STILL_OPENING, Failed, Live, Recorded, Stage, Starting

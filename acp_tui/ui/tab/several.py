@@ -28,7 +28,7 @@ from acp_tui.ui.dialogs.trust import agreed_command
 from acp_tui.ui.kit.dialog import Dialog, Frame, shown_line
 from acp_tui.ui.kit.filtered_list import FilteredList
 from acp_tui.ui.kit.row_list import NumberedRows, PickerRow
-from acp_tui.ui.prompt import PromptInput
+from acp_tui.ui.prompt.input import PromptInput
 from acp_tui.ui.session.status_line import MARKS, TabState
 from acp_tui.ui.tab.sessions import last_line
 from acp_tui.ui.tab.stage import Live

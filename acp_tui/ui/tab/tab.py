@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from acp_tui.conversation.conversation import Conversation
     from acp_tui.ui.app.app import AcpTuiApp
     from acp_tui.ui.changes.follower import FolderChanges, TurnMoments
-    from acp_tui.ui.prompt import PromptInput
+    from acp_tui.ui.prompt.input import PromptInput
     from acp_tui.ui.session.panel import SessionPanel
     from acp_tui.ui.tab.actions import Actions
     from acp_tui.ui.tab.agent import AgentController, SessionsController

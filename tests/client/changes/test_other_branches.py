@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from acp_tui.client.changes.branches import MANY
+from acp_tui.client.changes.survey import MANY
 from acp_tui.client.changes.tracker import ChangeTracker
 from support.changes import changes, kinds, let_the_clock_tick
 from support.waiting import LIMIT_S, Bell

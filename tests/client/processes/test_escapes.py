@@ -15,7 +15,7 @@ import pytest
 from anyio import to_thread
 
 from acp_tui.client.processes.guard import guard
-from acp_tui.client.terminals import Terminals
+from acp_tui.client.terminals.terminals import Terminals
 from support.processes import WAYS, Left
 from support.waiting import LIMIT_S
 

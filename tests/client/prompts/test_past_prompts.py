@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acp_tui.client.prompts import PastPrompt, PromptHistory, Query
+from acp_tui.client.prompts.history import PastPrompt, PromptHistory, Query
 
 HERE = "/project"
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client.processes import landlock
-from acp_tui.client.sandbox import Access, engine_rules, engines
+from acp_tui.client.sandbox import Access, engines
 from acp_tui.client.sandbox.box import Box
 from acp_tui.client.sandbox.engines import NoEngine, engine_for
 from acp_tui.client.settings.settings import WORKSPACE, SandboxProfile
@@ -143,16 +143,14 @@ def test_bubblewrap_hides_first_and_then_opens_what_is_deeper(tmp_path: Path, fo
         project / "gone": Access.READABLE,
     }
     box = Box(WORKSPACE, (project,), places, {}, folder)
-    words = engine_rules.bubblewrap_arguments(box, project, {"X": "1"}, has_disable_userns=True)
+    words = engines.bubblewrap_arguments(box, project, {"X": "1"}, has_disable_userns=True)
 
     order = [words.index(str(path)) for path in (home, project, envrc)]
     assert order == sorted(order)
     assert words[words.index("X") - 1] == "--setenv"
     assert not {str(home / "gone.sock"), str(project / "gone")} & {*words}, "what is gone can't be mounted"
     assert "--unshare-net" not in words
-    assert "--unshare-net" in engine_rules.bubblewrap_arguments(
-        of(box, network=False), project, {}, has_disable_userns=True
-    )
+    assert "--unshare-net" in engines.bubblewrap_arguments(of(box, network=False), project, {}, has_disable_userns=True)
 
 
 def test_landlock_opens_no_folder_that_holds_something_hidden(tmp_path: Path, folder: TemporaryFolder) -> None:
@@ -166,7 +164,7 @@ def test_landlock_opens_no_folder_that_holds_something_hidden(tmp_path: Path, fo
         tmp_path / "project": Access.WRITABLE,
     }
     box = Box(WORKSPACE, (), places, {}, folder)
-    allowed = dict(engine_rules.landlock_places(box))
+    allowed = dict(engines.landlock_places(box))
     assert allowed[str(tmp_path / "shown")] is allowed[str(tmp_path / "part/shown")] is False
     assert allowed[str(tmp_path / "part/hidden/open")] is False
     assert allowed[str(tmp_path / "project")] is allowed[str(box.tmp)] is True
@@ -179,14 +177,14 @@ def test_landlock_opens_nothing_of_a_folder_that_has_gone_meanwhile(tmp_path: Pa
     gone = tmp_path / "gone/service.sock"
     places = {Path("/"): Access.READABLE, gone.parent: Access.READABLE, gone: Access.HIDDEN}
     box = Box(WORKSPACE, (), places, {}, folder)
-    allowed = dict(engine_rules.landlock_places(box))
+    allowed = dict(engines.landlock_places(box))
     assert str(tmp_path / "shown") in allowed
     assert not {str(gone.parent), str(gone)} & allowed.keys()
 
 
 def test_the_profile_for_macos_ends_with_what_decides(box: Box) -> None:
     odd = Path('/home/u/a "quoted" \\ name')
-    text = engine_rules.seatbelt_profile(replace(box, places={**PLACES, odd: Access.HIDDEN}))
+    text = engines.seatbelt_profile(replace(box, places={**PLACES, odd: Access.HIDDEN}))
     lines = text.splitlines()
     assert lines[0] == "(version 1)"
     order = [
@@ -197,11 +195,11 @@ def test_the_profile_for_macos_ends_with_what_decides(box: Box) -> None:
     assert order == sorted(order)
     assert '(deny file-read* file-write* (subpath "/home/u/a \\"quoted\\" \\\\ name"))' in lines
     assert "(deny network*)" not in lines
-    assert "(deny network*)" in engine_rules.seatbelt_profile(of(box, network=False)).splitlines()
+    assert "(deny network*)" in engines.seatbelt_profile(of(box, network=False)).splitlines()
 
 
 def test_srt_gets_the_hosts_and_never_its_own_settings(box: Box) -> None:
-    file = engine_rules.srt_settings(replace(box, profile=SandboxProfile("own", engine="srt", hosts=("example.com",))))
+    file = engines.srt_settings(replace(box, profile=SandboxProfile("own", engine="srt", hosts=("example.com",))))
     written = json.loads(file.read_text("utf-8"))
     assert written["network"]["allowedDomains"] == ["example.com"]
     assert "/home" in written["filesystem"]["denyRead"]

@@ -12,7 +12,7 @@ import pytest
 from acp_tui.client.sessions.consent import Rules
 from acp_tui.client.sessions.diff_checks import MORE_FILES, NOT_COMPARED, Comparison
 from acp_tui.client.sessions.session import STILL_COMPARING, Session
-from acp_tui.client.workspace import Workspace
+from acp_tui.client.workspace.workspace import Workspace
 from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import RequestKey
 from acp_tui.conversation.tool_calls import ToolCall

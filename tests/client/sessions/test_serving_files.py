@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import pytest
 
-from acp_tui.client.workspace import Workspace
+from acp_tui.client.workspace.workspace import Workspace
 from acp_tui.protocol.roles import ClientOffer
 from support.agents import SERVING, Counterpart, in_session, request, settle
 

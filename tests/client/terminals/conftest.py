@@ -9,7 +9,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from acp_tui.client.terminals import Terminals
+from acp_tui.client.terminals.terminals import Terminals
 from acp_tui.conversation.updates import TerminalExit
 from acp_tui.protocol.roles import TerminalSnapshot
 from support.waiting import LIMIT_S

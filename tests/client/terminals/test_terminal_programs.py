@@ -11,9 +11,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from acp_tui.client.terminals import Terminals
 from acp_tui.client.terminals.emulator import GhosttyEmulator, make_emulator
 from acp_tui.client.terminals.screen import encode_key, encode_paste
+from acp_tui.client.terminals.terminals import Terminals
 from support.waiting import LIMIT_S, Bell
 
 COLUMNS, ROWS = 80, 24

@@ -13,8 +13,8 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from acp_tui.client.terminals import Terminals
 from acp_tui.client.terminals.pty import MAX_WAITING_BYTES, TerminalInputFull, TerminalSpawnFailed, UnknownTerminal
+from acp_tui.client.terminals.terminals import Terminals
 from acp_tui.conversation.updates import TerminalExit
 from support.waiting import LIMIT_S
 

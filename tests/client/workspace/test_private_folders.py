@@ -15,8 +15,8 @@ from typing import Final
 import pytest
 
 from acp_tui.client.settings.location import own_folders
-from acp_tui.client.workspace import Workspace
 from acp_tui.client.workspace.errors import PrivatePath, WorkspaceError
+from acp_tui.client.workspace.workspace import Workspace
 from support.agents import in_session
 
 SECRET: Final = "what acp-tui runs"

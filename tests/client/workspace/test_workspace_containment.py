@@ -11,8 +11,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from acp_tui.client.workspace import ContainedPath, Workspace
+from acp_tui.client.workspace.containment import ContainedPath
 from acp_tui.client.workspace.errors import OutsideWorkspace, PathChanged, WorkspaceError
+from acp_tui.client.workspace.workspace import Workspace
 from support.waiting import LIMIT_S
 
 SECRET = "secret"

@@ -5,8 +5,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from acp_tui.client.workspace import Workspace
 from acp_tui.client.workspace.errors import InvalidPath, WorkspaceError
+from acp_tui.client.workspace.workspace import Workspace
 from support.waiting import LIMIT_S
 
 

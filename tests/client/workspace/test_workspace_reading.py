@@ -7,9 +7,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from acp_tui.client.workspace import Workspace
 from acp_tui.client.workspace import workspace as reading_module
 from acp_tui.client.workspace.errors import FileTooLarge, NotAFile, NotFound, NotText, WorkspaceError
+from acp_tui.client.workspace.workspace import Workspace
 from support.waiting import LIMIT_S
 
 TWO_LINES = "one\ntwo\n"

@@ -14,7 +14,6 @@ import anyio
 import anyio.from_thread
 import pytest
 
-from acp_tui.client.workspace import PlaceState, Workspace
 from acp_tui.client.workspace.errors import (
     NotFound,
     OutsideWorkspace,
@@ -22,6 +21,7 @@ from acp_tui.client.workspace.errors import (
     WorkspaceError,
 )
 from acp_tui.client.workspace.exchange import exchange
+from acp_tui.client.workspace.workspace import PlaceState, Workspace
 from support.waiting import LIMIT_S
 
 OLD = "the old content\n"

@@ -7,7 +7,7 @@ import pytest
 from textual.pilot import Pilot
 
 from acp_tui.ui.kit.themes import DARK, LIGHT
-from acp_tui.ui.prompt import PromptInput
+from acp_tui.ui.prompt.input import PromptInput
 from support.scenes import SCENES, STATES, Updates
 from support.screens import LOADING, ScreenApp, new_session, rows, settled, show
 from support.settling import until_so

@@ -31,8 +31,7 @@ from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.permission.form_card import FormCard
 from acp_tui.ui.permission.full_request import FullRequest, RequestScreen
 from acp_tui.ui.permission.permission_card import MORE, PermissionCard
-from acp_tui.ui.prompt import PromptInput
-from acp_tui.ui.prompt.input import PLACEHOLDER
+from acp_tui.ui.prompt.input import PLACEHOLDER, PromptInput
 from acp_tui.ui.prompt.recall import HistorySearch
 from acp_tui.ui.replay.panel import RecordedView
 from acp_tui.ui.replay.screen import ReplayScreen

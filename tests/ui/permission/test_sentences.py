@@ -21,8 +21,7 @@ from acp_tui.ui.kit.answer_guard import GUARD_S
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.permission.form_card import FormCard
 from acp_tui.ui.permission.permission_card import PermissionCard
-from acp_tui.ui.prompt import PromptInput
-from acp_tui.ui.prompt.input import IDLE_S
+from acp_tui.ui.prompt.input import IDLE_S, PromptInput
 from support.folding import ALLOW, REJECT
 from support.screens import Clock, Page, open_page
 

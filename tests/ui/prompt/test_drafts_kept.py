@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client.attachments.attach import mentions
-from acp_tui.client.prompts import DraftKey
+from acp_tui.client.prompts.memory import DraftKey
 from acp_tui.client.sessions.prompt_queue import PastedImage
 from acp_tui.client.settings.location import state_folder
 from acp_tui.client.settings.settings import HistorySettings, Settings

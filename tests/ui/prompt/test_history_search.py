@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acp_tui.client.prompts import Query
+from acp_tui.client.prompts.history import Query
 from acp_tui.ui.prompt.recall import HistorySearch, shown_line
 from support.pages import ELSEWHERE, kept, open_recalling_page
 from support.screens import Page

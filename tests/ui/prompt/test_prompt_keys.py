@@ -4,7 +4,7 @@ import pytest
 
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.updates import Disconnected, Reconnected
-from acp_tui.ui.prompt import MAX_LINES
+from acp_tui.ui.prompt.input import MAX_LINES
 from support.folding import agent
 from support.screens import open_page, show
 

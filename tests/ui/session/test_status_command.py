@@ -13,7 +13,7 @@ from acp_tui.client.settings.settings import Appearance, Settings
 from acp_tui.client.user_programs import MAX_OUTPUT_BYTES, run_program
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.updates import PromptSent, Renamed, TurnEnded
-from acp_tui.ui.session.status_command import MAX_CHARACTERS, first_line
+from acp_tui.ui.session.user_commands import MAX_CHARACTERS, first_line
 from support.desks import Desk
 from support.screens import ScreenApp, new_session, show
 from support.waiting import LIMIT_S

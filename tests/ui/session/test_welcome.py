@@ -18,7 +18,7 @@ from acp_tui.conversation.facts import OfferedCommand
 from acp_tui.conversation.updates import ClientRemark, CommandsReplaced
 from acp_tui.ui.app.app import AcpTuiApp
 from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP, Keymap
-from acp_tui.ui.prompt import PromptInput
+from acp_tui.ui.prompt.input import PromptInput
 from acp_tui.ui.session.panel import SessionPanel
 from acp_tui.ui.tab.sessions import TIPS
 from acp_tui.ui.tab.stage import Live

@@ -9,7 +9,7 @@ import pytest
 from textual.events import Key
 
 from acp_tui.client.changes import tracker
-from acp_tui.ui.prompt import PromptInput
+from acp_tui.ui.prompt.input import PromptInput
 from acp_tui.ui.tab.going_back import GoBackDialog
 from support.desks import SESSION, Desk, OpenDesk
 from support.screens import Page, open_page

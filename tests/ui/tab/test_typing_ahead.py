@@ -11,7 +11,7 @@ from textual import events
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.conversation.entries import Message
 from acp_tui.ui.app.app import AcpTuiApp
-from acp_tui.ui.prompt import PromptInput
+from acp_tui.ui.prompt.input import PromptInput
 from acp_tui.ui.tab.screen import SessionScreen
 from support.agents import scripted
 from support.settling import until_so
