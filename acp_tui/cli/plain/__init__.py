@@ -28,7 +28,7 @@ from acp_tui.cli.plain.printer import spoken_blocks, step_words
 from acp_tui.cli.terminal import ready_to_run
 from acp_tui.client.agents.catalogue import find_agent
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.attachments import without_mentions
+from acp_tui.client.attachments.attach import without_mentions
 from acp_tui.client.changes import ChangesError
 from acp_tui.client.changes.tracker import MAX_MOMENTS
 from acp_tui.client.desktop import copy_by_tool, edit_text, fits_terminal, said

@@ -23,7 +23,7 @@ from acp_tui.cli.plain.console import Console, Outbox, send
 from acp_tui.cli.plain.printer import ConversationPrinter, spoken_blocks
 from acp_tui.cli.plain.tool_call_text import ACP_TUI, YOU, label_of, ours
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.attachments import attach
+from acp_tui.client.attachments.attach import attach
 from acp_tui.client.changes import ChangesError
 from acp_tui.client.completion.matching import mention_of
 from acp_tui.client.completion.workspace_files import command_named_in, is_written_out, look_into_folder

@@ -18,7 +18,7 @@ from textual.content import Content
 from textual.geometry import Size
 from textual.strip import Strip
 
-from acp_tui.client.attachments import without_mentions
+from acp_tui.client.attachments.attach import without_mentions
 from acp_tui.client.changes import ChangesError, FileChange
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.catch_up import digest

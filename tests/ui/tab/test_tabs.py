@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rich.cells import cell_len
 
-from acp_tui.client.attachments import mentions
+from acp_tui.client.attachments.attach import mentions
 from acp_tui.conversation.updates import Disconnected, Reconnected
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.session.status_line import Status, StatusLine, line_of
