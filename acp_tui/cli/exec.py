@@ -10,15 +10,14 @@ import signal
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import anyio
 from anyio.abc import TaskGroup
 
 from acp_tui.cli import OF_STOP_REASON, ExitCode, code_of, weightiest
 from acp_tui.cli.arguments import Args
-from acp_tui.cli.command import Late
-from acp_tui.cli.exec_output import OutputFormat, Streams, TextOutput
+from acp_tui.cli.exec_output import NdjsonOutput, OutputFormat, Streams, TextOutput
 from acp_tui.cli.permissions import PermissionPrompter
 from acp_tui.cli.terminal import Headless, SlowStart, say_left_out, say_sandbox
 from acp_tui.client.agents.command import AgentCommand
@@ -36,11 +35,6 @@ from acp_tui.conversation.entries import EntryId, Failure, ToolCallEntry
 from acp_tui.conversation.facts import Fact, SessionId
 from acp_tui.conversation.updates import ClientRemark
 from acp_tui.conversation.visible import make_visible_line
-
-if TYPE_CHECKING:
-    import acp_tui.cli.exec_lines
-else:
-    acp_tui = Late("acp_tui")
 
 NOT_KEPT: Final = RecordingSettings(keep=False)
 """A turn in a script is recorded only on request."""
@@ -83,7 +77,7 @@ class _Turn:
         self._output: OutputFormat = (
             TextOutput(self._streams)
             if is_text
-            else acp_tui.cli.exec_lines.NdjsonOutput(self._streams, command.name, self._cwd, is_raw=args.raw)
+            else NdjsonOutput(self._streams, command.name, self._cwd, is_raw=args.raw)
         )
         self._codes: set[ExitCode] = set()
         self._agent: Agent | None = None
