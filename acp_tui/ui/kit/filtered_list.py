@@ -37,6 +37,8 @@ class FilteredList(Vertical, can_focus=True):
             super().__init__()
             self.row = row
 
+    rare_rows: ClassVar[str] = "all"
+    """What a space adds to the list."""
     groups_keep_order: ClassVar[bool] = False
     """Whether a search leaves the groups in their order. Otherwise the one with the best match is first."""
 
@@ -101,7 +103,7 @@ class FilteredList(Vertical, can_focus=True):
             self._show_about()
 
     def _invite(self) -> None:
-        more = "; a space shows all" if any(row.is_rare for row in self._all) else ""
+        more = f"; a space shows {self.rare_rows}" if any(row.is_rare for row in self._all) else ""
         self._search.placeholder = f"Type to search{more}"
 
     def search(self) -> None:
@@ -110,7 +112,7 @@ class FilteredList(Vertical, can_focus=True):
 
     def action_clear_search(self) -> None:
         """Clear what was typed; with nothing typed, the key closes the dialog."""
-        if not self._search.value.strip():
+        if not self._search.value:
             raise SkipAction
         self._search.value = ""
 

@@ -32,6 +32,8 @@ class Reopening:
     """What the user has chosen for it on the command line."""
     why_not: str = ""
     """Why no agent can open it."""
+    is_wanted: bool | None = None
+    """Whether the user wants it open here, too, although it's open elsewhere; None if they weren't asked."""
 
     async def __call__(self, sessions: SessionsController) -> Session:
         """The session, opened or read from its recording. Raises ClientError if neither is possible."""
@@ -45,7 +47,8 @@ class Reopening:
 
     async def _opened(self, sessions: SessionsController) -> Session:
         why = self.why_not
-        if await sessions.may_open(self.past.session_id):
+        may_open = await sessions.may_open(self.past.session_id) if self.is_wanted is None else self.is_wanted
+        if may_open:
             try:
                 return await sessions.open(self.past.session_id, self.past.cwd, self.chosen)
             except NotAgreed:

@@ -35,6 +35,7 @@ from acp_tui.client.sessions.session_history import (
     open_elsewhere,
     recorded_sessions,
     sandbox_of,
+    warning_if_open,
 )
 from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.client.transcript.recording_plan import recording_store
@@ -48,6 +49,8 @@ from acp_tui.conversation.wording import from_home
 from acp_tui.ui.conversation.subagents import last_line_of
 from acp_tui.ui.dialogs.naming import NameDialog
 from acp_tui.ui.dialogs.session_rows import HOSTED, NEEDS_YOU, OPEN, WORKING, OpenMode, SessionRow, row_of, session_rows
+from acp_tui.ui.kit.pickers import Picker
+from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.rendering.palette import PLAIN
 from acp_tui.ui.session.panel import SessionPanel
 from acp_tui.ui.session.status import doing
@@ -373,7 +376,14 @@ class HistoryController:
             link = None
         if link is None and session.recorded is None:
             return
-        opening, here = Reopening(session, self._index, why_not=why), self._tab.session
+        wanted = None
+        if link is not None and link.command is not None and not link.command.is_host:
+            started = (link.command.argv, session.command, *session.agents)
+            if told := await to_thread.run_sync(warning_if_open, session.session_id, *started):
+                wanted = await self._tab.ask(_how_to_open_twice(told, can_read=session.recorded is not None))
+                if wanted is None:
+                    return
+        opening, here = Reopening(session, self._index, why_not=why, is_wanted=wanted), self._tab.session
         is_here = link is self._tab.link and not session.branch  # another worktree has a tab of its own
         if is_here and here is not None and here.conversation.is_blank:
             await self._tab.show(await opening(self._tab.sessions))
@@ -395,6 +405,12 @@ class HistoryController:
         elif not command.is_listed:  # what runs in that folder has to be agreed to
             command = replace(command, recorded_in=session.cwd)
         return self._tab.app.link_to(replace(command, sandbox=sandbox or command.sandbox), session.cwd)
+
+
+def _how_to_open_twice(told: str, *, can_read: bool) -> Picker[bool]:
+    """Asks whether to open a session that is open elsewhere, or only to read it."""
+    read, opened = PickerRow(False, "Read its recording"), PickerRow(True, "Open it here, too", needs_care=True)
+    return Picker(told, [read, opened] if can_read else [opened], search=False)
 
 
 def _past_in(tab: Tab) -> PastSession | None:

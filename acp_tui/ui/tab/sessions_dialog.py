@@ -96,6 +96,8 @@ FOUND: Final = "In the conversations"
 class SessionList(FilteredList):
     """The list of sessions. The values of its rows are their keys."""
 
+    rare_rows = "archived ones, too"
+
     class Sought(Message):
         """Posted when the user searches for other words."""
 

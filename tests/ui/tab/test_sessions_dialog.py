@@ -340,6 +340,18 @@ async def test_archived_sessions_are_listed_while_the_user_searches() -> None:
         assert "About zebras" in page.words
 
 
+async def test_esc_takes_back_a_space_before_it_closes_the_dialog() -> None:
+    pages = Pages((ONE, None), recordings=[replace(recorded("r1", "About zebras"), is_archived=True)])
+    async with open_dialog(SessionsDialog(pages)) as page:
+        await loaded(page)
+        assert "a space shows archived ones, too" in page.words
+        await page.press("space", "escape")
+        assert page.result is NOTHING
+        assert "About zebras" not in page.words
+        await page.press("escape")
+        assert page.result is None
+
+
 async def test_what_cannot_be_done_is_said() -> None:
     pages = Pages((ONE, None))
     pages.cannot_delete = "It can't delete."
