@@ -206,6 +206,7 @@ class PermissionCard(AnswerableRequest):
 
     def _on_review_closed(self, _: None) -> None:
         self._review = None
+        self.lay_out()  # what was seen there is seen
 
     def _on_prune(self) -> None:
         """Close the full screen: a session that isn't shown can't be answered."""
