@@ -124,7 +124,8 @@ class HistoryController:
         past = known[one.key] if one is not None else None
         sign, _ = MARKS[tab.state]
         panel, read = tab.panel, tab.session if isinstance(tab.session, SessionFromRecording) else None
-        summary = tab.changes.summary() if tab.changes is not None else ""
+        is_alone = sum(one.cwd == tab.cwd for one in self._tab.app.tabs) == 1  # else whose changes are they?
+        summary = tab.changes.summary() if tab.changes is not None and is_alone else ""
         return SessionRow(
             tab.mode,
             panel.title if panel is not None else "",

@@ -371,7 +371,7 @@ async def test_recorded_sessions_stand_among_the_agents_with_agent_prompts_and_w
     async with open_dialog(SessionsDialog(pages, here=PROJECT)) as page:
         await loaded(page, "4 earlier in this project")
         (row,) = (line for line in page.lines if "From elsewhere" in line)
-        assert row.split()[3:9] == ["read-only", "other", "2", "prompts", "1970-01-01", "│"]
+        assert row.split()[3:9] == ["read-only", "2", "prompts", "other", "1970-01-01", "│"]
         assert "read-only: its folder is gone" in page.words
         assert "can't be opened" not in page.words
         assert "Mine" in page.words and "Mend the parser" not in page.words  # the recorded title wins
@@ -479,21 +479,21 @@ def test_columns_that_there_is_no_room_for_are_left_out_the_least_important_firs
     one = replace(recorded("a", "A", agent="gemini"), cwd=HERE, last_at=(NOW - timedelta(days=2)).timestamp())
     other = PastSession("claude", SessionId("b"), Path("/srv"))
     assert rows_of(one, other) == [
-        "read-only   gemini   2 prompts   2 days ago       ",
-        "read-only   claude                            /srv",
+        "read-only   2 prompts   gemini   2 days ago",
+        "read-only   /srv               claude             ",
     ]
     assert rows_of(one, other, cells=54) == rows_of(one, other)
     assert rows_of(one, other, cells=53) == [
-        "read-only   gemini   2 days ago       ",
-        "read-only   claude                /srv",
+        "read-only   gemini   2 days ago",
+        "read-only   /srv   claude             ",
     ]
     assert rows_of(one, other, cells=41) == [
         "read-only   gemini   2 days ago",
         "read-only   claude             ",
     ]
-    assert rows_of(one, other, cells=34) == ["gemini   2 days ago", "claude             "]
-    assert rows_of(one, other, cells=22) == ["gemini", "claude"]
-    assert rows_of(one, replace(other, agent="gemini"), cells=22) == ["2 days ago", ""]
+    assert rows_of(one, other, cells=34) == ["gemini   2 days ago", "/srv   claude             "]
+    assert rows_of(one, other, cells=22) == ["read-only   gemini", "read-only   claude"]
+    assert rows_of(one, replace(other, agent="gemini"), cells=22) == ["2 days ago", "/srv             "]
 
 
 async def test_at_80_columns_a_short_title_leaves_room_for_every_column() -> None:
@@ -514,7 +514,17 @@ async def test_at_80_columns_a_long_title_leaves_the_time_and_the_folder_in_view
     async with open_dialog(SessionsDialog(Pages(([session], None))), size=(80, 24)) as page:
         await loaded(page)
         (row,) = (line for line in page.lines if "Mend the parser" in line)
-        assert row.rstrip("│ ").endswith("…   agent   yesterday, 10:00   /elsewhere")
+        assert row.rstrip("│ ").endswith("…   /elsewhere   agent   yesterday, 10:00")
+
+
+async def test_a_fact_that_few_rows_have_takes_no_room_in_the_others() -> None:
+    title = "Fix the duration parser of the build tool"
+    sessions = [listed("a", title), listed("b", "B", Path("/a/worktree/of/the/project"))]
+    async with open_dialog(SessionsDialog(Pages((sessions, None)), here=PROJECT), size=(80, 24)) as page:
+        await loaded(page)
+        (row,) = (line for line in page.lines if "Fix the duration" in line)
+        assert title in row
+        assert "project agent yesterday, 10:00" in page.words
 
 
 async def test_the_title_takes_the_room_of_a_state_that_its_row_does_not_have() -> None:
