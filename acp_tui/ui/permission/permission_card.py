@@ -195,8 +195,6 @@ class PermissionCard(AnswerableRequest):
             return
         from acp_tui.ui.permission.full_request import FullRequest, RequestScreen  # loading point: BEFORE_A_COMMAND
 
-        if self._rows is None:
-            self.app.clear_notifications()  # the notice about too little room would cover the request
         self._review = RequestScreen(FullRequest(self), self.asked)
         self.app.push_screen(self._review, self._on_review_closed)
 
