@@ -145,7 +145,7 @@ class PermissionCard(AnswerableRequest):
             "{review} full screen",  # first, so that it's in view even in one row
             *[MORE] * is_cut,
             *self._ways_on(is_cut=is_cut),
-            *["↑↓ Enter answer"] * (len(self.options) > MAX_NUMBER),
+            *(self._how_to_choose or ["↑↓ Enter answer"] * (len(self.options) > MAX_NUMBER)),
             reject if self.can_reject else CANCEL_TO_REFUSE,
             "{raw} raw",
             "{leave_question} back",
