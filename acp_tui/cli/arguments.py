@@ -135,6 +135,8 @@ def _complete(args: Args, command: CliCommand, agent_argv: tuple[str, ...] | Non
         args.agent = _choice(args.word, agent_argv, args)
     elif agent_argv is not None:
         raise UsageError(f"{command.name} doesn't take a command after --")
+    if len((getattr(args, "resume", None) or "").split()) > 1:
+        raise UsageError(taken_as_id(args.resume))
     if command.takes_prompt:
         words = vars(args).pop("words")
         if words is not None and os.path.isdir(words):  # noqa: PTH112 - as below
@@ -163,6 +165,11 @@ def _choice(name: str | None, argv: tuple[str, ...] | None, args: Args) -> Chose
         raise UsageError("no command follows --")
     prompt = (given["system-prompt"] or "").strip()
     return ChosenAgent(name, argv or (), _VERSIONS[given["protocol"]], given["sandbox"] or "", prompt, options_of(args))
+
+
+def taken_as_id(resumed: str) -> str:
+    """Say that the word after --resume was, which may have been meant as the agent or the prompt."""
+    return f"--resume took {resumed!r} as a session's ID; to continue the last one, put --resume at the end"
 
 
 def _prompt(words: str | None, option: str | None) -> str | None:

@@ -225,7 +225,7 @@ def _named(index: SessionIndex, wanted: str, cwd: Path, args: AgentCommand | Non
         return PastSession(args.name, SessionId(wanted), cwd, is_listed=True)
     past = past_session(found)
     if not past.is_of(args):
-        raise NoSuchSession(
+        raise ClientError(
             f"session {past.session_id} belongs to {past.agent}, not {args.name}",
             hint=f"acp-tui --resume {shlex.quote(past.session_id)}",
         )

@@ -47,7 +47,7 @@ def run(args: Args, work_with: Callable[..., int]) -> int:
 
 
 def _resume(args: Args, work_with: Callable[..., int]) -> int:
-    command = command_of(args.agent) if args.agent is not None else None
+    command = command_of(args.agent, args.resume) if args.agent is not None else None
     read = settings_in_force()
     why = why_plain(read.settings, is_wanted=args.plain)
     if not why:

@@ -169,6 +169,23 @@ async def test_an_unknown_id_says_which_there_are(tmp_path: Path, capsys: pytest
     assert "Zebras? (somebody)" in said
 
 
+@pytest.mark.parametrize(
+    ("line", "taken"),
+    [
+        (["exec", "--resume", "claude", "Zebras again"], "claude"),
+        (["exec", "demo", "--resume", "Zebras again"], "Zebras again"),
+        (["exec", "demo", "--resume", "zebras", "--prompt", ""], "zebras"),
+        (["--resume", "claude", "zebras", "--plain"], "claude"),
+    ],
+)
+def test_a_word_after_resume_that_was_meant_otherwise_is_told(
+    line: list[str], taken: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(line) in (2, 127)
+    told = f"--resume took {taken!r} as a session's ID; to continue the last one, put --resume at the end"
+    assert told in capsys.readouterr().err
+
+
 async def test_an_id_that_was_not_recorded_is_left_to_the_agent_that_is_named(tmp_path: Path) -> None:
     found = find_resumed("elsewhere-1", tmp_path, AgentCommand("gemini", ("gemini",)))
     assert found.past.session_id == "elsewhere-1"
@@ -182,6 +199,15 @@ async def test_a_session_of_another_agent_is_not_resumed_in_the_one_that_is_name
     with pytest.raises(SystemExit, match="2"):
         find_resumed(session_id, tmp_path, AgentCommand("gemini", ("gemini",)))
     assert "belongs to somebody, not gemini" in capsys.readouterr().err
+
+
+async def test_a_turn_does_not_continue_another_agents_session(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session_id = await record(tmp_path, "Zebras?")
+    line = ["exec", "demo", "Go on", "--resume", session_id]
+    assert await to_thread.run_sync(main, line) == 1
+    assert f"session {session_id} belongs to somebody, not demo" in capsys.readouterr().err
 
 
 async def test_sessions_are_listed_with_the_line_that_was_looked_for_and_as_json(
