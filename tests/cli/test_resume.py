@@ -150,7 +150,8 @@ async def test_what_is_chosen_for_a_session_needs_no_name_of_its_agent(tmp_path:
     _, args = given(f"--resume --cwd {tmp_path} --mode plan --model=large --option fast=on")
     agent = replace(demo("markdown"), name="somebody")
     found = find_resumed(args["resume"], tmp_path, agent, options=options_of(Namespace(**args)))
-    assert found.opening.chosen == (("mode", "plan"), ("model", "large"), ("fast", "on"))
+    assert found.command is not None
+    assert found.command.options == (("mode", "plan"), ("model", "large"), ("fast", "on"))
 
 
 async def test_a_session_of_the_demo_is_only_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -239,6 +240,9 @@ async def test_a_session_of_a_bare_command_is_listed_by_what_its_agent_says_it_i
     named, bare = capsys.readouterr().out.splitlines()
     assert "  my-demo " in named
     assert "  demo " in bare
+    assert main(["sessions", "--cwd", str(tmp_path), "--format", "json"]) == 0
+    listed = data_of("sessions", capsys.readouterr().out)
+    assert [f"  {one['agent']} " in row for one, row in zip(listed, (named, bare), strict=True)] == [True, True]
 
 
 async def test_the_sessions_of_a_repositorys_worktrees_are_listed_with_their_branch(
