@@ -209,6 +209,8 @@ def _too_much(command: CliCommand, word: str | None, left: list[str]) -> str:
         return f"{said}; did you mean acp-tui {near}?"
     if flag := next((each for each in left if each.startswith("-")), ""):
         return f"{said}{_advice_on_flag(command, flag.partition('=')[0])}"
+    if command.word is not None and command.word.name == "WORDS":
+        return f"{said}; put quotes around the words"
     if not command.takes_agent:
         return said
     if len(left) == 1 and os.path.isdir(left[0]):  # noqa: PTH112 - Path raises an error for a name that is too long
@@ -221,6 +223,9 @@ def _too_much(command: CliCommand, word: str | None, left: list[str]) -> str:
 def _advice_on_flag(command: CliCommand, flag: str) -> str:
     if near := nearest(flag, (each for option in (*command.options, *ALWAYS) for each in option.flags)):
         return f"; did you mean {near}?"
+    for option in command.options:
+        if option.value is not None and (choice := flag.removeprefix("--")) in option.value.choices:
+            return f"; did you mean {option.flags[0]} {choice}?"
     owners = [each.name for each in COMMANDS if each.name and any(flag in option.flags for option in each.options)]
     return f"; {flag} is an option of {', '.join(owners)}" if owners else ""
 

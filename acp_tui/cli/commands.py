@@ -157,6 +157,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
         ),
         examples=(
             'acp-tui exec claude "What does this project do?"',
+            'acp-tui exec claude "And its tests?" --resume',
             'git diff | acp-tui exec gemini -p "Review this change"',
         ),
         notes=_EXEC_NOTES,
@@ -277,7 +278,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
         "turn a session into Markdown, JSON, or a picture",
         acp_tui.cli.replay.write_rendering,
         SOURCE,
-        needs="a recording or demo:NAME, and a file to write: acp-tui render ID -o FILE.md",
+        needs="what to render and a file to write: acp-tui render ID -o FILE.md; to list yours: acp-tui sessions",
         options=(
             Option(
                 ("--output", "-o"),
