@@ -43,7 +43,9 @@ ON_SCREEN: Final = Bounds(200_000, 200_000)
 VERBS: Final = {"read": "Read", "edit": "Edit", "delete": "Delete", "move": "Move"}
 """What a call does whose title is only a path, by its kind."""
 MAX_PURPOSE: Final = 200
-"""A longer description has its own place, below the command."""
+"""A longer description or reason has its own place, below the command or the change."""
+REASONS: Final = ("reason", "justification")
+"""Fields in which agents say why they ask."""
 MAX_META: Final = 200
 """Shorter texts in `_meta` without spaces are names and numbers for programs."""
 MAX_COUNTED: Final = 20_000
@@ -188,7 +190,7 @@ class RequestOutline:
         """What to know first: the client's note, where it happens, and paths outside the session's folder."""
         request, call, cwd = self._asked.request, self._asked.call, self._asked.cwd
         line = "" if command is None else command.line
-        if (what_for := _purpose(call)) and what_for in self._asked.title:
+        if (what_for := _said(call, "description")) and what_for in self._asked.title:
             self._note(what_for)
         for title in (call.shown_title, request.title or ""):
             if title.strip("`$ ")[: MAX_LINE // 2] not in line:  # otherwise, the command has what it may have lost
@@ -202,6 +204,10 @@ class RequestOutline:
             yield Remark(visible_title(call), "strong")
         if request.description is not None:
             yield Remark(_visible(request.description), "plain")
+        for name in REASONS:
+            if (reason := _said(call, name)) and reason not in self._asked.title and reason != request.description:
+                yield Row(f"{name}: ", _visible(reason))
+                self._note(reason)
         for warning in self._warnings:
             # The client's own note already names the warnings of its own question.
             if warning not in (request.note or ""):
@@ -330,9 +336,9 @@ def _reported_command(call: tool_calls.ToolCall) -> _ShellCommand | None:
     return _ShellCommand(line, cwd if isinstance(cwd, str) else None, tuple(key for key in raw if key not in read))
 
 
-def _purpose(call: tool_calls.ToolCall) -> str:
-    """What the agent says that a command is for, in one line; "" if it doesn't say."""
-    said = call.raw_input.get("description") if isinstance(call.raw_input, Mapping) else None
+def _said(call: tool_calls.ToolCall, name: str) -> str:
+    """What the agent says in this field, such as what a command is for, in one line; "" if it doesn't say."""
+    said = call.raw_input.get(name) if isinstance(call.raw_input, Mapping) else None
     return said if isinstance(said, str) and 0 < len(said) <= MAX_PURPOSE and "\n" not in said else ""
 
 
@@ -340,7 +346,7 @@ def _what_for(title: str, line: str, call: tool_calls.ToolCall) -> str | None:
     """What a command is for, if the title is only the command, maybe with that in parentheses; None if it isn't."""
     bare = title if title == line else title.strip().removeprefix("Run ").removesuffix("?")
     if bare in (line, f"`{line}`"):
-        return _purpose(call)
+        return _said(call, "description")
     said = bare.removeprefix(f"{line} (")
     return said[:-1] if said != bare and said.endswith(")") and len(said) <= MAX_PURPOSE else None
 
