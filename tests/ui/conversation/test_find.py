@@ -127,7 +127,7 @@ async def test_the_nearest_match_comes_into_view_as_one_types() -> None:
         assert "1/2 " in page.text
 
 
-async def test_in_a_long_entry_the_nearest_match_is_the_one_in_view_or_else_the_last_above_it() -> None:
+async def test_in_a_long_entry_the_nearest_match_is_in_view_or_else_above_it() -> None:
     async with open_page(prompt("where is the Needle?"), *LONG, agent("nothing\n\n" * 30)) as page:
         await look_for(page, "nothing")
         assert "Paragraph" not in page.text
