@@ -42,7 +42,7 @@ _MAX_UNDECIDED: Final = 200
 
 SKIPPED_CHARACTERS: Final = 1_500
 """More text than this at once scrolls by before it can be read: its sections are drawn when they come into view."""
-MAX_CLOSED_UP_CHARACTERS: Final = 300_000
+MAX_CLOSED_UP_CHARACTERS: Final = 50_000
 """Of a block. More of it that scrolls by has a shorter row where it was broken."""
 MAX_SECTION_CHARACTERS: Final = 4_000
 _SECTION_END: Final = re.compile(r"\n\n(?=[A-Za-z]|#{1,6} )")
