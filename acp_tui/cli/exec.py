@@ -21,7 +21,7 @@ from acp_tui.cli.exec_output import NdjsonOutput, OutputFormat, Streams, TextOut
 from acp_tui.cli.permissions import PermissionPrompter
 from acp_tui.cli.terminal import Headless, SlowStart, say_left_out, say_sandbox
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.errors import ClientError
+from acp_tui.client.errors import ClientError, UnknownSession
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.consent import HEADLESS
 from acp_tui.client.sessions.driver import FrontEndLink, SessionDriver, additions_for, start_agent
@@ -163,7 +163,11 @@ class _Turn:
         session_id = self._continued if self._given.resume else await self._last(agent, self._continued)
         if told := warning_if_open(session_id, agent.command.name, agent.command.argv):
             say(told)
-        session = await driver.open(session_id, self._cwd, lambda _: None, self._command.options)
+        try:
+            session = await driver.open(session_id, self._cwd, lambda _: None, self._command.options)
+        except UnknownSession as error:
+            error.hint = "--resume takes an ID, or nothing for the last session; to list them: acp-tui sessions"
+            raise
         said = session.conversation.entries
         if said and isinstance(last := said[-1], ClientRemark):
             say(make_visible_line(last.text))  # only what comes from here on is printed
@@ -171,7 +175,7 @@ class _Turn:
 
     async def _last(self, agent: Agent, recorded: SessionId) -> SessionId:
         """The last session in the folder: the agent knows those that weren't recorded, such as turns like this."""
-        listed = (await agent.list_sessions(self._cwd)).sessions if agent.capabilities.list_sessions else ()
+        listed = await agent.all_sessions(self._cwd) if agent.capabilities.list_sessions else ()
         there = [each for each in listed if each.cwd == self._cwd]
         if there:
             return max(there, key=lambda each: each.updated_at or "").session_id

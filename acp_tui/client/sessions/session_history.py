@@ -354,6 +354,7 @@ def line_with(index: SessionIndex, session: RecordedSession, words: str) -> str:
             at = min((at for word in wanted if (at := folded.find(word)) >= 0), default=-1)
             if at >= 0:
                 start = max(at - _BEFORE_WORD, 0) if at > MAX_LINE // 4 else 0
+                start = max(line.find(" ", start, at), start) if start else 0
                 return ("…" if start else "") + line[start : start + MAX_LINE].strip()
     source = index.earlier(session)
     return line_with(index, source, words) if source is not None else ""

@@ -309,7 +309,7 @@ class ConversationView(DetachedOwner, can_focus=True):
             return True
         at = self.column.heights.at(self.top_line)
         with self.scrolling.standing_still():
-            is_done = self._searching.walk(at[0] if at is not None else 0, is_time_up)
+            is_done = self._searching.walk(at or (0, 0), is_time_up)
             place = self._searching.reveal() if is_done else None
         if place is not None:
             self._bring_into_view(*place)

@@ -12,12 +12,13 @@ from typing import Final
 from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.client.worktrees import BRANCH_PREFIX
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.conversation.wording import from_home
 from acp_tui.ui.kit.row_list import GAP, MAX_FOLDER_CELLS, PickerRow, aligned, short_folder, short_time
 from acp_tui.ui.rendering.wrapping import cut, width_cells
 from acp_tui.ui.session.status_line import FORKED, TabState
 from acp_tui.values import dataclass
 
-TITLE_CELLS: Final = 20
+TITLE_CELLS: Final = 28
 """Cells reserved for a title that isn't shorter."""
 MAX_WHEN_CELLS: Final = 16
 MAX_AGENT_CELLS: Final = 14
@@ -115,53 +116,62 @@ def session_rows(
 ) -> list[PickerRow[str]]:
     """A row for each session, with its facts in columns. The folder is shown only if it isn't `here`.
 
-    A row has `cells` cells. The title gets enough of them: columns without room are left out. On a low screen, it has
-    one line.
+    A row has `cells` cells. What only some rows have is before the columns, and takes room in those rows only: titles
+    get the rest, but not too little: what there is no room for is left out. On a low screen, a row has one line.
     """
     rows = list(rows)
     times = [_local_time(row.when) for row in rows]
     labels = [" ".join(filter(None, (row.mark, f"{PINNED * row.is_pinned}{row.title or row.agent}"))) for row in rows]
-    widest = max((width_cells(label[:TITLE_CELLS]) for label in labels), default=0)
-    states = ["archived" if row.is_archived else row.state for row in rows]
-    if not any(state and not row.can_be_hidden for row, state in zip(rows, states, strict=True)):
-        cells += max(map(len, states), default=0) + len(GAP)  # only rows that a search brings in take that
-    columns = _fitting(
-        {
-            "state": aligned(states),
-            "agent": aligned([cut(make_visible_line(row.agent), MAX_AGENT_CELLS) for row in rows]),
-            "prompts": aligned([_prompts(row) for row in rows]),
-            "changes": aligned([row.changes for row in rows]),
-            "when": aligned([_when(row, time, now) for row, time in zip(rows, times, strict=True)]),
-            "folder": aligned([_place(row, here) for row in rows]),
-        },
-        cells - min(widest, TITLE_CELLS) - len(GAP),
-    )
-    asides = zip(*columns.values(), strict=True) if columns else ((),) * len(rows)
-    return [
-        PickerRow(
-            row.key,
-            label,
-            _rest(row, time, {*columns, *([] if is_low else ["last"])}),
-            row.group,
-            row.is_current,
-            aside=GAP.join(aside).lstrip(),  # the title has the room
-            is_rare=row.can_be_hidden,
-            below=row.last if not is_low else "",
-            other_words=f"{row.agent} {row.last}",
-        )
-        for row, label, time, aside in zip(rows, labels, times, asides, strict=True)
+    rooms = [cells - min(width_cells(label[:TITLE_CELLS]), TITLE_CELLS) for label in labels]
+    some = [
+        {"state": "archived" if row.is_archived else row.state, "folder": _place(row, here), "changes": row.changes}
+        for row in rows
     ]
+    columns = {
+        "prompts": [_prompts(row) for row in rows],
+        "agent": [cut(make_visible_line(row.agent), MAX_AGENT_CELLS) for row in rows],
+        "when": [_when(row, time, now) for row, time in zip(rows, times, strict=True)],
+    }
+    columns = {name: aligned(texts) for name, texts in columns.items() if any(texts)}
+    listed = [(room, facts) for row, room, facts in zip(rows, rooms, some, strict=True) if not row.can_be_hidden]
+    left = min((room - _taken((facts["state"], facts["folder"])) for room, facts in listed), default=cells)
+    if _taken(texts[0] for texts in columns.values()) > left:
+        columns.pop("prompts", None)
+    if _taken(texts[0] for texts in columns.values()) > min((room for room, _ in listed), default=cells):
+        columns.pop("when" if len(set(columns.get("agent", ()))) > 1 else "agent", None)
+    drawn = []
+    for at, (row, label, room, facts) in enumerate(zip(rows, labels, rooms, some, strict=True)):
+        aside = [texts[at] for texts in columns.values()]
+        beside = _fitting(facts, room - _taken(aside))
+        drawn.append(
+            PickerRow(
+                row.key,
+                label,
+                _rest(row, times[at], {*columns, *beside, *([] if is_low else ["last"])}),
+                row.group,
+                row.is_current,
+                aside=GAP.join([*beside.values(), *aside]).lstrip(),  # the title has the room
+                is_rare=row.can_be_hidden,
+                below=row.last if not is_low else "",
+                other_words=f"{row.agent} {row.last}",
+            )
+        )
+    return drawn
 
 
-def _fitting(columns: dict[str, list[str]], cells: int) -> dict[str, list[str]]:
-    """The columns that aren't empty and fit into `cells`. The least important ones are dropped first."""
-    columns = {name: texts for name, texts in columns.items() if any(texts)}
-    least = "when" if len(set(columns.get("agent", ()))) > 1 else "agent"
-    for name in ("prompts", "changes", "folder", "state", least):
-        if sum(width_cells(texts[0]) + len(GAP) for texts in columns.values()) - len(GAP) <= cells:
-            break
-        columns.pop(name, None)
-    return columns
+def _fitting(facts: dict[str, str], cells: int) -> dict[str, str]:
+    """Those that there is room for, the most important first."""
+    fitting = {}
+    for name, text in facts.items():
+        if text and _taken([text]) <= cells:
+            fitting[name] = text
+            cells -= _taken([text])
+    return fitting
+
+
+def _taken(texts: Iterable[str]) -> int:
+    """The cells of these texts, each with the gap before it."""
+    return sum(width_cells(text) + len(GAP) for text in texts if text)
 
 
 def _prompts(row: SessionRow) -> str:
@@ -200,7 +210,7 @@ def _rest(row: SessionRow, when: datetime | None, shown: Collection[str]) -> str
                 _prompts(row) * ("prompts" not in shown),
                 row.changes * ("changes" not in shown),
                 row.branch,
-                str(row.folder),
+                from_home(row.folder),
                 past.session_id if past is not None else "",
                 (shlex.join(past.command) if past is not None else "") or row.agent,
             ),

@@ -124,7 +124,8 @@ class HistoryController:
         past = known[one.key] if one is not None else None
         sign, _ = MARKS[tab.state]
         panel, read = tab.panel, tab.session if isinstance(tab.session, SessionFromRecording) else None
-        summary = tab.changes.summary() if tab.changes is not None else ""
+        is_alone = sum(one.cwd == tab.cwd for one in self._tab.app.tabs) == 1  # else whose changes are they?
+        summary = tab.changes.summary() if tab.changes is not None and is_alone else ""
         return SessionRow(
             tab.mode,
             panel.title if panel is not None else "",
@@ -163,12 +164,16 @@ class HistoryController:
             self._branches[folder] = await to_thread.run_sync(branch_of, folder, abandon_on_cancel=True)
 
     async def in_hosts(self) -> Sequence[SessionRow]:
-        """The sessions that hosts keep and no tab shows. `judge` then knows which are open in other processes."""
+        """The sessions that hosts keep and no tab shows. `judge` then knows which are open elsewhere, too."""
         shown = [(tab.link.agent, tab.session) for tab in self._tab.app.tabs]
         hosted = [one for one in await hosted_sessions() if not any(one.is_shown_by(*each) for each in shown)]
-        self._elsewhere = await to_thread.run_sync(open_elsewhere, abandon_on_cancel=True)
+        await self.look_elsewhere()
         self._hosted = {f"{one.host}/{one.session_id}": one for one in hosted}
         return [_hosted_row(key, one) for key, one in self._hosted.items()]
+
+    async def look_elsewhere(self) -> None:
+        """Find out, for `judge`, which sessions are open in other processes."""
+        self._elsewhere = await to_thread.run_sync(open_elsewhere, abandon_on_cancel=True)
 
     async def close(self, key: str) -> None:
         """Close this tab, after confirmation, and come back to the list."""
@@ -283,11 +288,11 @@ class HistoryController:
         return link.agent if link is not None and link.agent is not None and link.agent.lost is None else None
 
     def no_delete(self, session: PastSession) -> str:
-        """Why the session can't be deleted in its agent; "" if it can, from any tab."""
+        """What keeps its agent from deleting the session, as what follows its name; "" for nothing, in any tab."""
         agent = self._agent_of(session)
         if agent is None:
-            return "its agent isn't running"
-        return "" if agent.capabilities.delete_session else f"{agent.title} can't delete sessions"
+            return "isn't running"
+        return "" if agent.capabilities.delete_session else "can't delete sessions"
 
     async def no_forget(self, session: PastSession) -> str:
         if session.recorded is None:
@@ -421,7 +426,7 @@ def _past_in(tab: Tab) -> PastSession | None:
         return PastSession(recorded.agent, session.session_id, session.cwd, tab.title, recorded=recorded)
     if session is None or agent is None:
         return None
-    return PastSession(agent.command.name, session.session_id, session.cwd, tab.title)
+    return PastSession(agent.command.name, session.session_id, session.cwd, tab.title, agent_title=tab.agent_title)
 
 
 def _hosted_row(key: str, hosted: HostedSession) -> SessionRow:
@@ -492,6 +497,8 @@ class Welcoming:
             past = self._history.marked(await self._history.recorded("", is_everywhere=False))
         except ClientError:
             past = []  # the sessions dialog says what failed
+        if past:
+            await self._history.look_elsewhere()
         useful = [one for one in past if self._is_useful(one)]
         left = await to_thread.run_sync(left_in, cwd, abandon_on_cancel=True) if len(self._tab.app.tabs) == 1 else ()
         self._left = sorted(

@@ -278,13 +278,19 @@ class SessionsDialog(Dialog[Act | None]):
 
     @work(exclusive=True, group="listed")
     async def _load(self) -> None:
+        """Load what follows, at first until the screen is full. Some agents always promise another page."""
+        listing, before = self._listing, -1
+        wanted = max(MOST_ROWS, len(listing.sessions) + 1)
         try:
-            await self._listing.load_some()
+            while before < len(listing.sessions) < wanted and not listing.is_at_end:
+                before = len(listing.sessions)
+                await listing.load_some()
+                self._show()
         except ClientError as error:
             self._troubles["listed"] = error
         self._waiting.discard("listed")
         self._show()
-        self._ask_statuses(self._listing)
+        self._ask_statuses(listing)
 
     @work(exclusive=True, group="statuses")
     async def _ask_statuses(self, listing: SessionListing) -> None:
@@ -324,12 +330,19 @@ class SessionsDialog(Dialog[Act | None]):
         """Those that fit the row at the cursor; the help has all."""
         other, row = HERE if self._is_everywhere else EVERYWHERE, self._row
         fits = ["{list_choose} open"]
-        if row is not None and (row.is_tab or row.group == EARLIER):
-            fits.append("{close_tab} close tab" if row.is_tab else "{sessions_delete} delete")
+        if row is not None and row.is_tab:
+            fits.append("{close_tab} close tab")
+        elif row is not None and row.group == EARLIER and row.past is not None and self._can_delete(row, row.past):
+            fits.append("{sessions_delete} delete")
         if row is not None and row.past is not None:
             pin, archive = "unpin" if row.is_pinned else "pin", "restore" if row.is_archived else "archive"
             fits.append(f"{{sessions_rename}} rename · {{sessions_pin}} {pin} · {{sessions_archive}} {archive}")
         return " · ".join((*fits, f"{{sessions_folders}} {other}", "{dialog_close} close"))
+
+    def _can_delete(self, row: SessionRow, past: PastSession) -> bool:
+        """Whether its agent or acp-tui can delete it. A recording that goes on can't be deleted."""
+        is_recorded = past.recorded is not None and row.state != OpenMode.ELSEWHERE.value
+        return is_recorded or not self._source.no_delete(past)
 
     # What is shown
 
@@ -405,7 +418,7 @@ class SessionsDialog(Dialog[Act | None]):
 
     def on_session_list_sought(self, message: SessionList.Sought) -> None:
         """Search the conversations, which takes a moment. Titles are filtered at once."""
-        self._found, self._lines = (), {}
+        self._found, self._lines, self._notice = (), {}, None
         self._look_for(message.words)
         self._card.note_typed(message.words, "the search")
 
@@ -603,10 +616,10 @@ class SessionsDialog(Dialog[Act | None]):
         no_delete, no_forget = self._source.no_delete(session), await self._source.no_forget(session)
         forgets = session.recorded is not None and not no_forget
         if no_delete and not forgets:
-            why = ", and ".join(filter(None, (no_delete, no_forget)))
+            why = ", and ".join(filter(None, (f"{session.shown_agent} {no_delete}", no_forget)))
             self._say(shown(f"It can't be deleted: {why}. {keys_in_force(self).hint(KEPT)}", "$text-warning"))
             return
-        fate = [f"{session.shown_agent} {f'keeps it: {no_delete}' if no_delete else 'deletes it'}"]
+        fate = [f"{session.shown_agent} {f'keeps it, as it {no_delete}' if no_delete else 'deletes it'}"]
         if session.recorded is not None:
             fate.append(f"acp-tui {f'keeps its recording: {no_forget}' if no_forget else 'deletes its recording'}")
         if folder := await self._source.worktree_of(session):
@@ -639,8 +652,10 @@ class SessionsDialog(Dialog[Act | None]):
             await change(session)
         except ClientError as error:
             self._say(shown(_told(error), "$text-error"))
-        else:
-            self._show()
+            return
+        if how == "archive":
+            self.notify("Brought the session back." if session.is_archived else "Archived the session.")
+        self._show()
 
     def _say(self, what: Content) -> None:
         """Say it until the cursor is on another row."""
@@ -652,7 +667,8 @@ def _with_past(row: SessionRow, found: PastSession) -> SessionRow:
     """A session in a tab or a host, with what is listed or recorded of it."""
     own, title = row.past, row.title or found.title
     if own is None or own.agent == found.agent:
-        return replace(row, title=title, past=found, is_pinned=found.is_pinned)
+        past = replace(found, agent_title=own.agent_title if own is not None else found.agent_title)
+        return replace(row, title=title, past=past, is_pinned=found.is_pinned)
     return replace(row, title=title, past=replace(own, recorded=found.recorded))
 
 

@@ -24,7 +24,7 @@ from acp_tui.ui.tab.sessions import TIPS
 from acp_tui.ui.tab.stage import Live
 from support.desks import SESSION, OpenDesk
 from support.folding import prompt
-from support.recordings import demo, play
+from support.recordings import demo, open_in_process, play
 from support.screens import Page, new_session, open_page
 
 WAYS = ("@    attach a file", "/    commands", "!    run a command in", "F1   help")
@@ -126,6 +126,12 @@ async def past(tmp_path: Path) -> None:
 async def test_recent_sessions_of_the_folder_are_numbered(past: None, open_desk: OpenDesk) -> None:
     async with open_desk(SESSION, "serve_until_closed()") as desk:
         await desk.shows("Recent sessions here: Tab, then 1", "1 How are zebras made?", "1 prompt")
+
+
+async def test_recent_sessions_say_at_once_which_are_open_elsewhere(past: None, open_desk: OpenDesk) -> None:
+    with open_in_process(4711):
+        async with open_desk(SESSION, "serve_until_closed()") as desk:
+            await desk.shows("1 How are zebras made? open elsewhere")
 
 
 async def test_tab_and_the_number_open_one(past: None, open_desk: OpenDesk) -> None:

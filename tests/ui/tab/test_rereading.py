@@ -42,7 +42,7 @@ async def test_a_recorded_session_is_read_again_in_a_tab_of_its_own(past: None, 
         await desk.until(lambda: len(desk.tabs) == 2)
         await desk.shows("○ read back from a recording", "Read back from its recording")
         await desk.press("f3")
-        await desk.shows("2 ● How are zebras made? read-only demo")
+        await desk.shows("2 ● How are zebras made? read-only 1 prompt demo")
         await desk.shows("read-only: the demo forgets its sessions when it exits")
         await desk.press("escape")
         assert desk.prompt.placeholder == "This session is read-only: the demo forgets its sessions when it exits"
@@ -202,7 +202,7 @@ async def test_its_recording_is_deleted_after_a_yes(past: None, open_desk: OpenD
         await desk.shows("Esc close")
         await desk.shows("How are zebras made?")
         await desk.press("down", "ctrl+d")
-        await desk.shows("Delete “How are zebras made?”?", "keeps it: its agent isn't running")
+        await desk.shows("Delete “How are zebras made?”?", "keeps it, as it isn't running")
         await desk.press("y")
         await desk.shows("None earlier in this project")
         await desk.press("escape")

@@ -13,7 +13,7 @@ from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.conversation.facts import SessionId, SessionPage, SessionSummary
 from acp_tui.ui.dialogs.session_rows import OPEN, OpenMode, SessionRow, row_of, session_rows
 from acp_tui.ui.kit.question_screen import QuestionScreen
-from acp_tui.ui.kit.row_list import MAX_FOLDER_CELLS, short_folder, short_time
+from acp_tui.ui.kit.row_list import MAX_FOLDER_CELLS, MOST_ROWS, short_folder, short_time
 from acp_tui.ui.tab.sessions_dialog import EMPTY_PAGES_IN_A_ROW, SessionList, SessionsDialog
 from support.dialogs import NOTHING, DialogPage, NoSessions, open_dialog, recorded
 from support.screens import Clock
@@ -107,6 +107,8 @@ async def chosen(page: DialogPage, pages: Pages) -> str:
 
 
 ONE = [listed("s1", "Mend the parser"), listed("s2"), listed("s3", "Write tests")]
+MANY = [*ONE, *(listed(f"more-{number}") for number in range(MOST_ROWS - 3))]
+"""Fill the screen."""
 
 
 async def loaded(page: DialogPage, words: str = "in this project") -> None:
@@ -145,14 +147,23 @@ async def test_the_keys_are_those_of_the_row() -> None:
 
 
 async def test_going_on_at_the_end_loads_more_with_the_agents_cursor() -> None:
-    pages = Pages((ONE, "c/1="), ([listed("s4", "The fourth")], None))
+    pages = Pages((MANY, "c/1="), ([listed("s4", "The fourth")], None))
     async with open_dialog(SessionsDialog(pages)) as page:
-        await loaded(page, "3 earlier in this project, and more: ↓ at the end of the list")
-        await page.press("down", "down", "down")
-        await loaded(page, "4 earlier in this project")
-        await page.press("down", "down", "down")
+        await loaded(page, "20 earlier in this project, and more: ↓ at the end of the list")
+        await page.press("ctrl+end", "down")
+        await loaded(page, "21 earlier in this project")
+        await page.press("ctrl+end")
         assert pages.cursors == [None, "c/1="]
         assert "The fourth" in page.words
+
+
+async def test_pages_are_loaded_until_they_fill_the_screen_or_bring_nothing_new() -> None:
+    async with open_dialog(SessionsDialog(Pages((ONE, "a"), ([listed("s4")], "b"), ([], None)))) as page:
+        await loaded(page, "4 earlier in this project Enter open")
+    repeating = Pages(*[(ONE, "again")] * 9)
+    async with open_dialog(SessionsDialog(repeating)) as page:
+        await loaded(page, "3 earlier in this project, and more")
+        assert repeating.cursors == [None, "again"]
 
 
 async def test_an_empty_page_with_a_cursor_is_not_the_end() -> None:
@@ -170,9 +181,9 @@ async def test_an_agent_that_sends_only_empty_pages_is_not_asked_for_ever() -> N
 
 
 async def test_a_refused_cursor_leads_back_to_the_first_page_once() -> None:
-    pages = Pages((ONE, "old"), BAD_CURSOR, ([listed("new")], "older"), BAD_CURSOR)
+    pages = Pages((MANY, "old"), BAD_CURSOR, ([listed("new")], "older"), BAD_CURSOR)
     async with open_dialog(SessionsDialog(pages)) as page:
-        await loaded(page, "3 earlier in this project, and more: ↓ at the end of the list")
+        await loaded(page, "20 earlier in this project, and more: ↓ at the end of the list")
         await page.press("ctrl+end", "down")
         await loaded(page, "1 earlier in this project, and more: ↓ at the end of the list")
         assert pages.cursors == [None, "old", None]
@@ -183,15 +194,12 @@ async def test_a_refused_cursor_leads_back_to_the_first_page_once() -> None:
 
 async def test_ctrl_f_switches_to_the_sessions_of_all_folders_and_back() -> None:
     elsewhere = listed("s9", "Another project", Path("/elsewhere"))
-    pages = Pages((ONE, "more"), ([elsewhere], "c"), ([*ONE, elsewhere], None), (ONE, None))
+    pages = Pages((MANY, "more"), ([elsewhere], "c"), ([*ONE, elsewhere], None), (ONE, None))
     async with open_dialog(SessionsDialog(pages, here=Path("/project"))) as page:
-        await loaded(page, "3 earlier in this project, and more: ↓ at the end of the list")
+        await loaded(page, "20 earlier in this project, and more: ↓ at the end of the list")
         await page.press("ctrl+f")
-        await loaded(page, "1 earlier in all projects, and more: ↓ at the end of the list")
-        assert "Mend the parser" not in page.words
-        assert "/elsewhere" in page.words
-        await page.press("down")
         await loaded(page, "4 earlier in all projects")
+        assert "/elsewhere" in page.words
         await page.press("ctrl+f")
         await loaded(page, "3 earlier in this project")
         assert pages.cursors == [None, None, "c", None]
@@ -207,8 +215,6 @@ async def test_the_folders_can_be_switched_while_an_agent_keeps_the_list_to_itse
 
     async with open_dialog(SessionsDialog(Slow(([listed("s4")], "more"), (ONE, None)))) as page:
         await page.press("ctrl+f")
-        await loaded(page, "1 earlier in all projects, and more: ↓ at the end of the list")
-        await page.press("down")
         await loaded(page, "4 earlier in all projects")
 
 
@@ -291,7 +297,7 @@ async def test_a_letter_typed_just_before_deletes_nothing_and_one_key_held_down_
     ("cannot_delete", "cannot_forget", "worktree", "fate", "done"),
     [
         ("", "", "", {"agent deletes it", "acp-tui deletes its recording"}, ["delete", "forget"]),
-        ("it can't", "", "", {"agent keeps it: it can't", "acp-tui deletes its recording"}, ["forget"]),
+        ("can't", "", "", {"agent keeps it, as it can't", "acp-tui deletes its recording"}, ["forget"]),
         ("", "it goes on", "", {"agent deletes it", "acp-tui keeps its recording: it goes on"}, ["delete"]),
         (
             "",
@@ -320,13 +326,27 @@ async def test_one_question_says_what_is_deleted_and_what_stays(
 
 async def test_a_session_of_which_nothing_can_be_deleted_can_be_archived() -> None:
     pages = Pages((ONE, None), recordings=[recorded("s1", "Mine", agent="agent")])
-    pages.cannot_delete, pages.cannot_forget = "Claude Agent can't delete sessions", "its recording goes on"
+    pages.cannot_delete, pages.cannot_forget = "can't delete sessions", "its recording goes on"
     async with open_dialog(SessionsDialog(pages)) as page:
         await loaded(page)
         await page.press("ctrl+d")
-        assert "It can't be deleted: Claude Agent can't delete sessions, and its recording goes on." in page.words
+        assert "It can't be deleted: agent can't delete sessions, and its recording goes on." in page.words
         assert "Ctrl+X archives it" in page.words
         assert pages.done == []
+        await page.press(*"Mine")
+        assert "It can't be deleted" not in page.words
+
+
+async def test_deleting_is_offered_only_where_something_can_be_deleted() -> None:
+    pages = Pages((ONE, None), recordings=[recorded("s1", "Mine", agent="agent")])
+    pages.cannot_delete = "can't delete sessions"
+    async with open_dialog(SessionsDialog(pages)) as page:
+        await loaded(page, "3 earlier in this project")
+        await page.press(*"Mine")
+        assert "Ctrl+D delete" in page.words
+        await page.press("escape", *"Write tests")
+        assert "Ctrl+D delete" not in page.words
+        assert "Ctrl+X archive" in page.words
 
 
 async def test_archived_sessions_are_listed_while_the_user_searches() -> None:
@@ -338,6 +358,8 @@ async def test_archived_sessions_are_listed_while_the_user_searches() -> None:
         assert "About zebras" in page.words
         await page.press("backspace", *"zebra")
         assert "About zebras" in page.words
+        await page.press("ctrl+x")
+        await page.until(lambda: page.app.said == ["Brought the session back."])
 
 
 async def test_esc_takes_back_a_space_before_it_closes_the_dialog() -> None:
@@ -354,12 +376,12 @@ async def test_esc_takes_back_a_space_before_it_closes_the_dialog() -> None:
 
 async def test_what_cannot_be_done_is_said() -> None:
     pages = Pages((ONE, None))
-    pages.cannot_delete = "It can't delete."
+    pages.cannot_delete = "can't delete."
     pages.ways["s1"] = (OpenMode.NONE, "It can't load.")
     async with open_dialog(SessionsDialog(pages)) as page:
         await loaded(page)
         await page.press("ctrl+d")
-        assert "It can't delete." in page.words
+        assert "agent can't delete." in page.words
         await page.press("enter")
         assert "It can't load." in page.words
         assert page.result is NOTHING
@@ -371,7 +393,7 @@ async def test_recorded_sessions_stand_among_the_agents_with_agent_prompts_and_w
     async with open_dialog(SessionsDialog(pages, here=PROJECT)) as page:
         await loaded(page, "4 earlier in this project")
         (row,) = (line for line in page.lines if "From elsewhere" in line)
-        assert row.split()[3:9] == ["read-only", "other", "2", "prompts", "1970-01-01", "│"]
+        assert row.split()[3:9] == ["read-only", "2", "prompts", "other", "1970-01-01", "│"]
         assert "read-only: its folder is gone" in page.words
         assert "can't be opened" not in page.words
         assert "Mine" in page.words and "Mend the parser" not in page.words  # the recorded title wins
@@ -479,21 +501,21 @@ def test_columns_that_there_is_no_room_for_are_left_out_the_least_important_firs
     one = replace(recorded("a", "A", agent="gemini"), cwd=HERE, last_at=(NOW - timedelta(days=2)).timestamp())
     other = PastSession("claude", SessionId("b"), Path("/srv"))
     assert rows_of(one, other) == [
-        "read-only   gemini   2 prompts   2 days ago       ",
-        "read-only   claude                            /srv",
+        "read-only   2 prompts   gemini   2 days ago",
+        "read-only   /srv               claude             ",
     ]
     assert rows_of(one, other, cells=54) == rows_of(one, other)
     assert rows_of(one, other, cells=53) == [
-        "read-only   gemini   2 days ago       ",
-        "read-only   claude                /srv",
+        "read-only   gemini   2 days ago",
+        "read-only   /srv   claude             ",
     ]
     assert rows_of(one, other, cells=41) == [
         "read-only   gemini   2 days ago",
         "read-only   claude             ",
     ]
-    assert rows_of(one, other, cells=34) == ["gemini   2 days ago", "claude             "]
-    assert rows_of(one, other, cells=22) == ["gemini", "claude"]
-    assert rows_of(one, replace(other, agent="gemini"), cells=22) == ["2 days ago", ""]
+    assert rows_of(one, other, cells=34) == ["gemini   2 days ago", "/srv   claude             "]
+    assert rows_of(one, other, cells=22) == ["read-only   gemini", "read-only   claude"]
+    assert rows_of(one, replace(other, agent="gemini"), cells=22) == ["2 days ago", "/srv             "]
 
 
 async def test_at_80_columns_a_short_title_leaves_room_for_every_column() -> None:
@@ -514,7 +536,17 @@ async def test_at_80_columns_a_long_title_leaves_the_time_and_the_folder_in_view
     async with open_dialog(SessionsDialog(Pages(([session], None))), size=(80, 24)) as page:
         await loaded(page)
         (row,) = (line for line in page.lines if "Mend the parser" in line)
-        assert row.rstrip("│ ").endswith("…   agent   yesterday, 10:00   /elsewhere")
+        assert row.rstrip("│ ").endswith("…   /elsewhere   agent   yesterday, 10:00")
+
+
+async def test_a_fact_that_few_rows_have_takes_no_room_in_the_others() -> None:
+    title = "Fix the duration parser of the build tool"
+    sessions = [listed("a", title), listed("b", "B", Path("/a/worktree/of/the/project"))]
+    async with open_dialog(SessionsDialog(Pages((sessions, None)), here=PROJECT), size=(80, 24)) as page:
+        await loaded(page)
+        (row,) = (line for line in page.lines if "Fix the duration" in line)
+        assert title in row
+        assert "project agent yesterday, 10:00" in page.words
 
 
 async def test_the_title_takes_the_room_of_a_state_that_its_row_does_not_have() -> None:
