@@ -101,6 +101,8 @@ class FormCard(VerticalScroll, can_focus=True):
         """Whether the user has answered. If not, a question that disappears was withdrawn."""
         self._has_keyboard = False
         self._warning = self._told = ""
+        self.strayed = ""
+        """All that was typed into the prompt, if that is a number that answers; "" for anything else."""
 
     def _rows_that_answer(self) -> ChoiceRows | None:
         """The rows of a form with a single choice. They belong to the card, where a number is an answer."""
@@ -228,6 +230,7 @@ class FormCard(VerticalScroll, can_focus=True):
     def note_typed(self, text: str) -> None:
         """If all that was typed into the prompt is a number that answers, say so, until it changes."""
         is_answer = text.isdecimal() and len(text) == 1 and (text == "0" or self._has_number(int(text)))
+        self.strayed = text if is_answer and not self._has_keyboard else ""
         if not self._has_keyboard:
             strayed = STRAYED.format(key=text, where="your prompt", way_in="{leave_prompt}")
             self.warn(keys_in_force(self).hint(strayed) if is_answer else "")

@@ -147,6 +147,8 @@ class QuestionsController:
             await self._answered.wait()
 
     def _answer(self, owner: Any, asked: Elicitation, action: Any, values: FormValues | None) -> None:
+        if self.card is not None and self.card.strayed and self._tab.prompt.text == self.card.strayed:
+            self._tab.prompt.replace_draft("")
         owner.questions.answer(asked.key, action, values)
         if action == "accept" and asked.url:
             self._tab.run(self._visit(asked.url))

@@ -272,6 +272,7 @@ async def test_a_number_that_came_too_soon_is_told_with_the_way_to_answer() -> N
         assert "went into your prompt" not in page.text
         await page.press_slowly("2")
         assert await page.gets_answer() == ("accept", {"f": "b"})
+        assert page.draft == ""
 
 
 async def test_a_choice_that_is_out_of_view_comes_into_view_before_its_number_counts() -> None:
