@@ -156,9 +156,8 @@ async def _sessions(chat: Chat, argument: str) -> None:
     if not found:
         chat.tell(nothing)
         return
-    if len(found) > MAX_FOUND:
-        chat.say(f"{MAX_FOUND} of {len(found)} sessions; to search all: /sessions {'all ' * (cwd is None)}WORDS")
-    chosen = await choose(chat.console, "Which session?", rows)
+    again = f" ({MAX_FOUND} of {len(found)}; to search all: /sessions {'all ' * (cwd is None)}WORDS)"
+    chosen = await choose(chat.console, f"Which session?{again * (len(found) > MAX_FOUND)}", rows)
     if chosen is not None:
         await _open(chat, found[chosen])
 

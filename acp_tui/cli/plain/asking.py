@@ -57,9 +57,9 @@ async def choose(console: Console, question: str, choices: Sequence[str]) -> int
     """Return the index of the choice whose number is typed; None for an empty line, Ctrl+C, or the end of the input."""
     rows = [f"  {number}  {make_visible_line(choice)}" for number, choice in enumerate(choices, 1)]
     console.say("\n".join([question, *rows]))
-    is_guarded = True
+    is_guarded, numbers = True, "1" if len(choices) == 1 else f"1-{len(choices)}"
     while True:
-        line = await console.ask(f"1-{len(choices)}, or Enter for none: ", is_guarded=is_guarded, can_be_left=True)
+        line = await console.ask(f"{numbers}, or Enter for none: ", is_guarded=is_guarded, can_be_left=True)
         if not line:
             return None
         number = number_in(line, len(choices))

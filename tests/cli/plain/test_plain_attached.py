@@ -32,6 +32,18 @@ REMEMBERS = scripted_argv("""
 """)
 
 
+LISTS = scripted_argv("""
+    handshake(agentCapabilities={"sessionCapabilities": {"list": {}}})
+    opening = expect("session/new")
+    answer(opening, sessionId="s0")
+    cwd = opening["params"]["cwd"]
+    while True:
+        answer(expect("session/list"), sessions=[
+            {"sessionId": f"s{number}", "cwd": cwd, "title": f"Zebra {number}"} for number in range(25)
+        ])
+""")
+
+
 @contextmanager
 def lines_of(user: User, *argv: str) -> Iterator[TerminalProcess]:
     with process_on_terminal(argv, {**environment(user.home), "TERM": "dumb"}, user.home) as terminal:
@@ -96,7 +108,21 @@ def test_the_sessions_to_choose_from_are_those_that_the_command_lists_of_any_age
             terminal.shows("No recorded session contains 'no-such-word'")
             terminal.type("/sessions all\n")
             terminal.shows(f"  1  {row}\n")
-            terminal.shows(", or Enter for none: ")
+            terminal.shows("1, or Enter for none: ")
             terminal.type("1\n")
             terminal.shows("as you say")
             terminal.shows("\nyou: ")
+
+
+def test_of_many_sessions_some_are_listed_and_words_find_the_others() -> None:
+    with a_user() as user, lines_of(user, "--plain", "--", *LISTS) as terminal:
+        terminal.shows("you: ")
+        terminal.type("/sessions\n")
+        terminal.shows("Which session? (20 of 25; to search all: /sessions WORDS)\n")
+        terminal.shows("  20  s19 ")
+        terminal.shows("\n1-20, or Enter for none: ")
+        terminal.type("\n")
+        terminal.shows("\nyou: ")
+        terminal.type("/sessions zebra 23\n")
+        terminal.shows("Which session?\n  1  s23 ")
+        terminal.shows("  Zebra 23\n1, or Enter for none: ")
