@@ -172,6 +172,17 @@ class QuestionBelow(PermissionCard):
     class Answered(Message):
         """Posted when the request that had the focus is gone."""
 
+    class Resized(Message):
+        """Posted when it may need more or fewer lines."""
+
+    @property
+    def lines(self) -> int:
+        """How many it takes, with its margin."""
+        return self.outer_size.height + self.styles.margin.height if self.display else 0
+
+    def on_resize(self) -> None:
+        self.post_message(self.Resized())
+
     def show_request(self, asked: ShownRequest | None) -> None:
         had_focus = self.has_focus_within
         super().show_request(asked)
@@ -228,6 +239,8 @@ class SessionsDialog(Dialog[Act | None]):
         """What was said of the row with this key."""
         self._asking: SessionPanel | None = None
         """Whose request the card shows."""
+        self._card_lines = 0
+        """The most that the card has taken while a question waits, so that nothing moves with the cursor."""
         self._card = QuestionBelow(self, clock=source.clock)
         self._said = Static(classes="dialog-said", markup=False)
         self._frame = Frame(Content("Sessions"), self._keys, self._list, self._card, self._said)
@@ -364,19 +377,37 @@ class SessionsDialog(Dialog[Act | None]):
                 rows.append(row_of(one, *self._source.judge(one)))
         shown = in_order((*placed.values(), *rows))
         self._rows = {row.key: row for row in shown}
+        self._lay_out(shown)
         drawn = self._draw(shown)
         self._drawn = {row.value: row for row in drawn}
-        is_needed = any(row.is_tab and row.group == NEEDS_YOU for row in shown)
-        listed = [row for row in drawn if not row.is_rare]
-        lines = len(listed) + sum(bool(row.below) for row in listed) + len({row.group for row in listed})
-        height = min(self.size.height, MOST_LINES)
-        self.set_class(is_needed, "-needed")
-        self.set_class(is_needed or lines > min(MOST_ROWS, height - LINES_BESIDE), "-full")
-        around = LINES_AROUND - self.has_class("-low")  # it has no title
-        self._card.fit(height - around - self._frame.key_lines - max(height // LIST_SHARE, 3))
         self._list.show_rows(drawn, empty=self._nothing(), stays=self.focused is self._card)
         self._show_found()
         self._say_how_it_stands()
+
+    @on(QuestionBelow.Resized)
+    def _make_room(self) -> None:
+        if self._card.lines > self._card_lines:
+            self._card_lines = self._card.lines
+            self._show()
+
+    def _lay_out(self, rows: Sequence[SessionRow]) -> None:
+        """Share the lines out between the list and the question. If they're few, each row has only one."""
+        listed = [row for row in rows if not row.can_be_hidden]
+        lines = len(listed) + len({row.group for row in listed})
+        both = lines + sum(bool(row.last) for row in listed)
+        is_needed = any(row.is_tab and row.group == NEEDS_YOU for row in rows)
+        height = min(self.size.height, MOST_LINES)
+        is_low = self.has_class("-low")
+        beside = LINES_AROUND - is_low - is_needed + self._frame.key_lines  # without a title, or a blank line
+        room = height - beside - max(height // LIST_SHARE, 3)
+        self._card_lines = min(self._card_lines, room) * is_needed
+        is_dense = is_low or (is_needed and both > height - beside - self._card_lines)
+        lines = lines if is_dense else both
+        self.set_class(is_dense, "-dense")
+        self.set_class(bool(self._card_lines), "-needed")
+        self.set_class(bool(self._card_lines) or lines > min(MOST_ROWS, height - LINES_BESIDE), "-full")
+        self._frame.styles.max_height = beside + self._card_lines + max(lines, 3) if self._card_lines else None
+        self._card.fit(room)
 
     def _draw(self, rows: Iterable[SessionRow]) -> list[PickerRow[str]]:
         return session_rows(
@@ -384,7 +415,7 @@ class SessionsDialog(Dialog[Act | None]):
             here=self._here,
             now=self._now().astimezone(),
             cells=self._list.size.width - MARK_CELLS if self.is_mounted else 0,
-            is_low=self.has_class("-low"),
+            is_low=self.has_class("-dense"),
         )
 
     def _nothing(self) -> str:
