@@ -1,4 +1,4 @@
-"""Takes the agents of `support.real_agents` on a tour and writes what they did into docs/agents.md.
+"""Takes the agents of `support.real_agents` on a tour and writes what they did into docs/authors.md.
 
 `AGENTS_PREFIX=FOLDER python tests/make_agent_table.py [NAME...]`. An agent that isn't installed keeps its line. Look at
 the difference before you commit it.

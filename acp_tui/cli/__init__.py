@@ -17,6 +17,7 @@ from acp_tui.client.errors import (
     AgentRefused,
     AuthenticationRequired,
     ClientError,
+    UnknownSession,
     Unsupported,
 )
 
@@ -78,7 +79,7 @@ def code_of(error: ClientError | None) -> ExitCode:
             return ExitCode.LOGIN_NEEDED
         case AgentLost():
             return ExitCode.AGENT_LOST
-        case Unsupported():
+        case Unsupported() | UnknownSession():
             return ExitCode.USAGE
         case AgentRefused(said=said) if said is not None and said.can_be_retried:
             return ExitCode.LIMIT_REACHED

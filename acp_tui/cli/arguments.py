@@ -135,6 +135,8 @@ def _complete(args: Args, command: CliCommand, agent_argv: tuple[str, ...] | Non
         args.agent = _choice(args.word, agent_argv, args)
     elif agent_argv is not None:
         raise UsageError(f"{command.name} doesn't take a command after --")
+    if len((getattr(args, "resume", None) or "").split()) > 1:
+        raise UsageError(taken_as_id(args.resume))
     if command.takes_prompt:
         words = vars(args).pop("words")
         if words is not None and os.path.isdir(words):  # noqa: PTH112 - as below
@@ -163,6 +165,11 @@ def _choice(name: str | None, argv: tuple[str, ...] | None, args: Args) -> Chose
         raise UsageError("no command follows --")
     prompt = (given["system-prompt"] or "").strip()
     return ChosenAgent(name, argv or (), _VERSIONS[given["protocol"]], given["sandbox"] or "", prompt, options_of(args))
+
+
+def taken_as_id(resumed: str) -> str:
+    """Say that the word after --resume was, which may have been meant as the agent or the prompt."""
+    return f"--resume took {resumed!r} as a session's ID; to continue the last one, put --resume at the end"
 
 
 def _prompt(words: str | None, option: str | None) -> str | None:
@@ -202,6 +209,8 @@ def _too_much(command: CliCommand, word: str | None, left: list[str]) -> str:
         return f"{said}; did you mean acp-tui {near}?"
     if flag := next((each for each in left if each.startswith("-")), ""):
         return f"{said}{_advice_on_flag(command, flag.partition('=')[0])}"
+    if command.word is not None and command.word.name == "WORDS":
+        return f"{said}; put quotes around the words"
     if not command.takes_agent:
         return said
     if len(left) == 1 and os.path.isdir(left[0]):  # noqa: PTH112 - Path raises an error for a name that is too long
@@ -214,6 +223,9 @@ def _too_much(command: CliCommand, word: str | None, left: list[str]) -> str:
 def _advice_on_flag(command: CliCommand, flag: str) -> str:
     if near := nearest(flag, (each for option in (*command.options, *ALWAYS) for each in option.flags)):
         return f"; did you mean {near}?"
+    for option in command.options:
+        if option.value is not None and (choice := flag.removeprefix("--")) in option.value.choices:
+            return f"; did you mean {option.flags[0]} {choice}?"
     owners = [each.name for each in COMMANDS if each.name and any(flag in option.flags for option in each.options)]
     return f"; {flag} is an option of {', '.join(owners)}" if owners else ""
 

@@ -59,7 +59,7 @@ class Value(NamedTuple):
     @property
     def shown(self) -> str:
         """Its form in a usage line."""
-        return "|".join(self.choices) or self.name
+        return "|".join(self.choices if self.is_closed else ()) or self.name
 
 
 class Option(NamedTuple):

@@ -74,7 +74,10 @@ _WORKTREE = Option(("--worktree",), "work in a new git worktree of the folder", 
 _RUN_OPTIONS = (_CWD, _WORKTREE, _RESUME, _PLAIN, *CHOOSING, SYSTEM_PROMPT, SANDBOX, PROTOCOL, *RECORDING)
 _MAX_WAIT = Option(("--max-wait",), "shorten pauses to this many seconds (default: 2)", _SECONDS, 2.0)
 _SESSIONS_NOTES = """\
-WORDS searches titles, prompts, and replies; quote more than one. To write one to a file: acp-tui render ID -o FILE.md
+WORDS searches titles, prompts, and replies; quote more than one.
+
+  acp-tui --resume ID           continues one
+  acp-tui render ID -o FILE.md  writes one to a file
 """
 _HOST_NOTES = """\
 A host listens on a Unix socket that only you can use, and ends with its last
@@ -157,6 +160,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
         ),
         examples=(
             'acp-tui exec claude "What does this project do?"',
+            'acp-tui exec claude "And its tests?" --resume',
             'git diff | acp-tui exec gemini -p "Review this change"',
         ),
         notes=_EXEC_NOTES,
@@ -277,7 +281,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
         "turn a session into Markdown, JSON, or a picture",
         acp_tui.cli.replay.write_rendering,
         SOURCE,
-        needs="a recording or demo:NAME, and a file to write: acp-tui render ID -o FILE.md",
+        needs="what to render and a file to write: acp-tui render ID -o FILE.md; to list yours: acp-tui sessions",
         options=(
             Option(
                 ("--output", "-o"),

@@ -10,19 +10,18 @@ import signal
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import anyio
 from anyio.abc import TaskGroup
 
 from acp_tui.cli import OF_STOP_REASON, ExitCode, code_of, weightiest
 from acp_tui.cli.arguments import Args
-from acp_tui.cli.command import Late
-from acp_tui.cli.exec_output import OutputFormat, Streams, TextOutput
+from acp_tui.cli.exec_output import NdjsonOutput, OutputFormat, Streams, TextOutput
 from acp_tui.cli.permissions import PermissionPrompter
 from acp_tui.cli.terminal import Headless, SlowStart, say_left_out, say_sandbox
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.errors import ClientError
+from acp_tui.client.errors import ClientError, UnknownSession
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.consent import HEADLESS
 from acp_tui.client.sessions.driver import FrontEndLink, SessionDriver, additions_for, start_agent
@@ -36,11 +35,6 @@ from acp_tui.conversation.entries import EntryId, Failure, ToolCallEntry
 from acp_tui.conversation.facts import Fact, SessionId
 from acp_tui.conversation.updates import ClientRemark
 from acp_tui.conversation.visible import make_visible_line
-
-if TYPE_CHECKING:
-    import acp_tui.cli.exec_lines
-else:
-    acp_tui = Late("acp_tui")
 
 NOT_KEPT: Final = RecordingSettings(keep=False)
 """A turn in a script is recorded only on request."""
@@ -83,7 +77,7 @@ class _Turn:
         self._output: OutputFormat = (
             TextOutput(self._streams)
             if is_text
-            else acp_tui.cli.exec_lines.NdjsonOutput(self._streams, command.name, self._cwd, is_raw=args.raw)
+            else NdjsonOutput(self._streams, command.name, self._cwd, is_raw=args.raw)
         )
         self._codes: set[ExitCode] = set()
         self._agent: Agent | None = None
@@ -169,7 +163,11 @@ class _Turn:
         session_id = self._continued if self._given.resume else await self._last(agent, self._continued)
         if told := warning_if_open(session_id, agent.command.name, agent.command.argv):
             say(told)
-        session = await driver.open(session_id, self._cwd, lambda _: None, self._command.options)
+        try:
+            session = await driver.open(session_id, self._cwd, lambda _: None, self._command.options)
+        except UnknownSession as error:
+            error.hint = "--resume takes an ID, or nothing for the last session; to list them: acp-tui sessions"
+            raise
         said = session.conversation.entries
         if said and isinstance(last := said[-1], ClientRemark):
             say(make_visible_line(last.text))  # only what comes from here on is printed
@@ -177,7 +175,7 @@ class _Turn:
 
     async def _last(self, agent: Agent, recorded: SessionId) -> SessionId:
         """The last session in the folder: the agent knows those that weren't recorded, such as turns like this."""
-        listed = (await agent.list_sessions(self._cwd)).sessions if agent.capabilities.list_sessions else ()
+        listed = await agent.all_sessions(self._cwd) if agent.capabilities.list_sessions else ()
         there = [each for each in listed if each.cwd == self._cwd]
         if there:
             return max(there, key=lambda each: each.updated_at or "").session_id

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from acp_tui.cli import ExitCode
-from acp_tui.cli.arguments import Args
+from acp_tui.cli.arguments import Args, taken_as_id
 from acp_tui.cli.command import UsageError
 from acp_tui.cli.output import say
 from acp_tui.cli.prerequisites import ExitOnError, command_of, notes_of, sandbox_plan, settings_in
@@ -30,7 +30,7 @@ def run(args: Args) -> int:
     if args.raw and args.format != "ndjson":
         raise UsageError("--raw adds lines to --format ndjson, so it needs that")
     args.allow_unasked = _kinds_in(args.allow_unasked)
-    command = command_of(args.agent)
+    command = command_of(args.agent, args.resume)
     args.session_id = None
     if args.resume is not None:
         command, args.session_id, args.cwd = _resumed(command, args)
@@ -43,6 +43,7 @@ def run(args: Args) -> int:
     if not prompt.strip():
         flag = "" if args.prompt is not None else _prompt_flag(args.agent.argv)
         advice = f"{flag} went to the agent, since it follows --" if flag else "use --prompt TEXT, or pipe one in"
+        advice = taken_as_id(args.resume) if args.resume else advice
         say(f"the prompt is empty; {advice}")
         return ExitCode.USAGE
 
@@ -68,7 +69,7 @@ def _resumed(command: AgentCommand, args: Args) -> tuple[AgentCommand, SessionId
     with ExitOnError(None):
         try:
             command, past = continued(command, args.resume, args.cwd, args.agent.sandbox)
-        except NoSuchSession:
+        except NoSuchSession:  # none was recorded; its agent may know it
             return command, SessionId(args.resume), args.cwd
         return command, past.session_id, past.cwd
 

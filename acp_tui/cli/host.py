@@ -75,7 +75,7 @@ def _agent_and_session(args: Args) -> tuple[AgentCommand, PastSession | None]:
         if args.resume is None:
             raise UsageError("host needs an agent: a name, or -- COMMAND; or --resume; or --stop")
         return session_with_agent(args.resume, args.cwd, args.sandbox or "")
-    command = ready_to_run(command_of(args.agent))
+    command = ready_to_run(command_of(args.agent, args.resume))
     return (command, None) if args.resume is None else continued(command, args.resume, args.cwd, args.agent.sandbox)
 
 

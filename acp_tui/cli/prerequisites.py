@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Final
 
 from acp_tui.cli import ExitCode, code_of
-from acp_tui.cli.arguments import ChosenAgent, nearest
+from acp_tui.cli.arguments import ChosenAgent, nearest, taken_as_id
 from acp_tui.cli.command import Late
 from acp_tui.cli.commands import COMMANDS
 from acp_tui.cli.leaving import can_host
@@ -59,8 +59,9 @@ class ExitOnError:
             raise exit_after(error, code_of(error) if self._status is None else self._status) from None
 
 
-def command_of(choice: ChosenAgent) -> AgentCommand:
-    command = _command_of(choice)
+def command_of(choice: ChosenAgent, resumed: str | None = None) -> AgentCommand:
+    """Return the agent's command. `resumed` is the session's ID in the command line, if there is one."""
+    command = _command_of(choice, resumed)
     return replace(
         command,
         protocol=choice.protocol or command.protocol,
@@ -70,7 +71,7 @@ def command_of(choice: ChosenAgent) -> AgentCommand:
     )
 
 
-def _command_of(choice: ChosenAgent) -> AgentCommand:
+def _command_of(choice: ChosenAgent, resumed: str | None) -> AgentCommand:
     if choice.name is None:
         return AgentCommand(Path(choice.argv[0]).name, choice.argv)
     from acp_tui.client.agents.catalogue import find_agent  # not for a command line or the demo
@@ -84,7 +85,9 @@ def _command_of(choice: ChosenAgent) -> AgentCommand:
         return listed.ready()
     except ClientError as error:
         is_unknown = isinstance(error, AgentNotFound)
-        if is_unknown and (near := nearest(choice.name, (command.name for command in COMMANDS))):
+        if is_unknown and resumed:
+            error.hint = taken_as_id(resumed)
+        elif is_unknown and (near := nearest(choice.name, (command.name for command in COMMANDS))):
             _agents, _, others = error.hint.partition("\n")
             error.hint = f"did you mean acp-tui {near}?\n{others}"
         raise exit_after(error, ExitCode.NOT_FOUND if is_unknown else ExitCode.USAGE) from None

@@ -149,8 +149,8 @@ class Key(Model):
 
 class Session(Model):
     session_id: str
-    agent: str
-    """The name of its command."""
+    agent: str = Field(validation_alias="shown_agent")
+    """Its name, or what it calls itself if it was started by a command line."""
     command: list[str]
     cwd: Path
     title: str

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Args
@@ -40,10 +40,8 @@ from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.values import dataclass
 
-if TYPE_CHECKING:
-    from acp_tui.ui.tab.reopening import Reopening
-
 MAX_NAMED: Final = 5
+UNTITLED: Final = "(untitled)"
 
 
 def run(args: Args) -> int:
@@ -55,44 +53,52 @@ def list_sessions(cwd: Path | None, words: str, *, as_json: bool) -> None:
     """Print the sessions of a folder and its repository's other worktrees, or of all, that contain `words`."""
     index = recordings_index()
     with ExitOnError(ExitCode.ERROR):
-        past = recorded_sessions(index, None, words) if cwd is None else sessions_in_project(index, cwd, words)
-        found = SessionMarks().marked(past)
-        everywhere = recorded_sessions(index, None)
-        elsewhere = everywhere if found or not words else recorded_sessions(index, None, words)
-    if as_json:
-        print_json("sessions", found)
-    elif found:
-        for line in _lines(index, found, short_ids(past.session_id for past in (*everywhere, *found)), words):
-            print(line)  # with words, each recording is read for its line, and the first lines come at once
-    else:
-        print(_nothing(cwd, words, elsewhere))
+        found = SessionMarks().marked(sessions_of(index, cwd, words))
+        if as_json:
+            print_json("sessions", found)
+        elif found:
+            rows = rows_of(index, found)
+            margin = max(row.index(" ") for row in rows)
+            for row, past in zip(rows, found, strict=True):
+                print(row)  # with words, each recording is read for its line, and the first lines come at once
+                line = _line_with(index, past, words)
+                if line and line != past.title:
+                    print(make_visible_line(f"{'':<{margin}}  {line}"))
+        else:
+            print(what_is_elsewhere(index, cwd, words, "acp-tui", "sessions", *([words] if words else []), "--all"))
 
 
-def _nothing(cwd: Path | None, words: str, elsewhere: Sequence[PastSession]) -> str:
-    """Say that there is none, and how to see those of other folders, among them the demo's, which has its own."""
+def sessions_of(index: SessionIndex, cwd: Path | None, words: str = "") -> list[PastSession]:
+    """Return the recorded ones of a folder and its repository's other worktrees, or of all. Raises ClientError."""
+    return recorded_sessions(index, None, words) if cwd is None else sessions_in_project(index, cwd, words)
+
+
+def what_is_elsewhere(index: SessionIndex, cwd: Path | None, words: str, *again: str) -> str:
+    """Say that there is none, and what shows those of other folders, among them the demo's. Raises ClientError."""
+    elsewhere = recorded_sessions(index, None, words)
     found = f"No recorded session contains {words!r}" if words else "No session was recorded"
     where = f" in {cwd}" if cwd is not None else ""
     if cwd is None or not elsewhere:
         return make_visible_line(f"{found}{where}.")
     number = f"{len(elsewhere)} in other folders" if len(elsewhere) > 1 else "1 in another folder"
     note = " (the demo works in its own)" if any(past.agent == DEMO for past in elsewhere) else ""
-    again = shlex.join(["acp-tui", "sessions", *([words] if words else []), "--all"])
-    return make_visible_line(f"{found}{where}, but {number}{note}: {again}")
+    return make_visible_line(f"{found}{where}, but {number}{note}: {shlex.join(again)}")
 
 
-def _lines(index: SessionIndex, found: Sequence[PastSession], short: dict[str, str], words: str) -> Iterator[str]:
+def rows_of(index: SessionIndex, found: Sequence[PastSession]) -> list[str]:
+    """Return a line for each: its ID, agent, time, and title. Raises ClientError."""
+    short = short_ids(past.session_id for past in (*recorded_sessions(index, None), *found))
     ids = max(len(short[past.session_id]) for past in found)
     agents = max(len(make_visible_line(past.shown_agent)) for past in found)
+    rows = []
     for past in found:
-        last = datetime.fromtimestamp(past.last_at or 0)
+        last = f"{datetime.fromtimestamp(past.last_at):%Y-%m-%d %H:%M}" if past.last_at is not None else past.told_time
         agent = make_visible_line(past.shown_agent)
         branch = f"  ({past.branch})" if past.branch else ""
         fork = "  (fork)" * past.is_fork
-        row = f"{short[past.session_id]:<{ids}}  {agent:<{agents}}  {last:%Y-%m-%d %H:%M}  {past.title}{fork}{branch}"
-        yield make_visible_line(row)
-        line = _line_with(index, past, words)
-        if line and line != past.title:
-            yield make_visible_line(f"{'':<{ids}}  {line}")
+        row = f"{short[past.session_id]:<{ids}}  {agent:<{agents}}  {last:<16}  {past.title or UNTITLED}{fork}{branch}"
+        rows.append(make_visible_line(row))
+    return rows
 
 
 def _line_with(index: SessionIndex, past: PastSession, words: str) -> str:
@@ -126,13 +132,6 @@ class Resumed:
     """None to only read the session again, without running anything."""
     why: str = ""
     """Why it can only be read."""
-
-    @property
-    def opening(self) -> Reopening:
-        """What opens it on the screen."""
-        from acp_tui.ui.tab.reopening import Reopening
-
-        return Reopening(self.past, self.index, self.command.options if self.command is not None else (), self.why)
 
 
 def recordings_index() -> SessionIndex:
@@ -225,8 +224,8 @@ def _named(index: SessionIndex, wanted: str, cwd: Path, args: AgentCommand | Non
         return PastSession(args.name, SessionId(wanted), cwd, is_listed=True)
     past = past_session(found)
     if not past.is_of(args):
-        raise NoSuchSession(
-            f"session {past.session_id} belongs to {past.agent}, not {args.name}",
+        raise ClientError(
+            f"session {past.session_id} belongs to {past.shown_agent}, not {args.name}",
             hint=f"acp-tui --resume {shlex.quote(past.session_id)}",
         )
     return past
@@ -246,7 +245,7 @@ def _which_there_are(index: SessionIndex) -> str:
     if not past:
         return "nothing has been recorded yet"
     short = short_ids(one.session_id for one in past)
-    lines = [f"{short[one.session_id]}  {one.title or '(untitled)'} ({one.shown_agent})" for one in past[:MAX_NAMED]]
+    lines = [f"{short[one.session_id]}  {one.title or UNTITLED} ({one.shown_agent})" for one in past[:MAX_NAMED]]
     return "\n  ".join(("the most recent ones:", *lines, "to list them all: acp-tui sessions --all"))
 
 

@@ -47,7 +47,7 @@ def run(args: Args, work_with: Callable[..., int]) -> int:
 
 
 def _resume(args: Args, work_with: Callable[..., int]) -> int:
-    command = command_of(args.agent) if args.agent is not None else None
+    command = command_of(args.agent, args.resume) if args.agent is not None else None
     read = settings_in_force()
     why = why_plain(read.settings, is_wanted=args.plain)
     if not why:
@@ -67,9 +67,12 @@ def _resume(args: Args, work_with: Callable[..., int]) -> int:
             prompt=args.prompt,
             opening=lambda sessions: sessions.open(past.session_id, past.cwd, chosen),
         )
+    from acp_tui.ui.tab.reopening import Reopening  # not without the screen
+
     shell = leavable(read.settings.sessions)
+    opening = Reopening(past, found.index, command.options if command is not None else (), found.why)
     return run_screen(
-        command, past.cwd, read.settings, notes_of(read), args.record, found.opening, prompt=args.prompt, shell=shell
+        command, past.cwd, read.settings, notes_of(read), args.record, opening, prompt=args.prompt, shell=shell
     )
 
 

@@ -211,6 +211,7 @@ class AgentCheck:
         """`policy` is the user's. What it lets agents do without asking is asked about here, and then refused."""
         self.findings: list[CheckResult] = []
         """In the order of the steps."""
+        self._add = self.findings.append
         self.failure: ClientError | None = None
         """The error that ended the check early; None if there wasn't one."""
         self._command = command
@@ -406,9 +407,6 @@ class AgentCheck:
         # The tail of stderr is already shown there.
         detail = "" if isinstance(error, AgentLost) else error.detail
         self._add(wrong("Failed", str(error), error.hint, tuple(detail.splitlines()[:SHOWN_LINES])))
-
-    def _add(self, finding: CheckResult) -> None:
-        self.findings.append(finding)
 
 
 def _asking(grant: Grant) -> Grant:

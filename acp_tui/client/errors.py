@@ -68,6 +68,10 @@ class AgentRefused(ClientError):
         self.said = said
 
 
+class UnknownSession(AgentRefused):
+    """The agent neither opens this session nor lists it."""
+
+
 class AuthenticationRequired(ClientError):
     """The agent requires the user to log in first."""
 

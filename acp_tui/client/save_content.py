@@ -42,7 +42,7 @@ class FileExists(ClientError):
 
     def __init__(self, path: Path) -> None:
         shown = make_visible_line(str(path))
-        super().__init__(f"{shown} already exists.", hint="Choose another name, or replace it.")
+        super().__init__(f"{shown} already exists.", hint="Choose another name, or delete it.")
         self.path = path
 
 

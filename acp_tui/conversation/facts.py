@@ -231,6 +231,8 @@ class PermissionOption:
     name: str
     kind: str
     meta: Meta | None = None
+    is_ours: bool = False
+    """Whether the name is acp-tui's, as `PermissionRequest.answers` says."""
 
     @property
     def is_rejection(self) -> bool:
@@ -266,6 +268,8 @@ class PermissionRequest:
     """What else the agent says about the subject, in fields that acp-tui doesn't know."""
     is_alone: bool = False
     """The agent reports no tool call except this question, so the answer settles it."""
+    is_ours: bool = False
+    """Whether acp-tui asks, so that the options have its names."""
 
     @property
     def answers(self) -> tuple[PermissionOption, ...]:
@@ -278,7 +282,7 @@ class PermissionRequest:
             known = worst.setdefault(option.option_id, option)
             if _harm(option) > _harm(known):
                 worst[option.option_id] = option
-        answers = (replace(option, kind=worst[option.option_id].kind) for option in self.options)
+        answers = (replace(option, kind=worst[option.option_id].kind, is_ours=self.is_ours) for option in self.options)
         return tuple(sorted(answers, key=lambda option: _ORDER.index(option.counts_as)))
 
     @property

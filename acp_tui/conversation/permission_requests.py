@@ -52,14 +52,17 @@ def shown_state(
 
 
 def kind_word(option: PermissionOption) -> str:
-    return KIND_WORDS[option.counts_as]
+    """Return our word for an answer."""
+    return option.name if option.is_ours else KIND_WORDS[option.counts_as]
 
 
 def quoted_name(option: PermissionOption) -> str:
     """Return the agent's name for an option, plus its kind if the protocol doesn't define it.
 
-    "" if it says no more than our words: “Reject” for “Reject once”, “Always Allow” for “Allow always”.
+    "" if it is ours or says no more than our words: “Reject” for “Reject once”, “Always Allow” for “Allow always”.
     """
+    if option.is_ours:
+        return ""
     said, ours = (set(text.casefold().split()) for text in (option.name, kind_word(option)))
     if option.kind == option.counts_as and said and (said == ours or said | {"once"} == ours):
         return ""

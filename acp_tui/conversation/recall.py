@@ -33,7 +33,7 @@ def recall(loaded: Conversation, recorded: Conversation) -> None:
     A turn is a prompt and all up to the next one. What only the agent tells stays, and what only was recorded is left
     out: the session was rewound, compacted, or continued elsewhere.
     """
-    apply(recorded, Disconnected(""))  # nothing of it goes on
+    apply(recorded, Disconnected("", is_fault=False))  # nothing of it goes on
     told, sent = _turns(loaded.entries), _turns(recorded.entries)
     known = _known(
         [loaded.entries[turn.start] for turn in told[1:]], [recorded.entries[turn.start] for turn in sent[1:]]

@@ -385,7 +385,7 @@ def _disconnected(conversation: Conversation, update: updates.Disconnected) -> C
     if not conversation.is_connected:
         return NOTHING
     conversation.is_connected = False
-    let_go = _let_go(conversation)
+    let_go = _let_go(conversation, tool_calls.FAILED if update.is_fault else tool_calls.UNFINISHED)
     if not update.reason:
         return let_go
     failure = entries.Failure(update.reason, stderr_tail=update.stderr_tail)
@@ -415,14 +415,14 @@ def _reconnected(conversation: Conversation, update: updates.Reconnected) -> Cha
     return Change((*let_go.entries, _append(conversation, update)), about)
 
 
-def _let_go(conversation: Conversation) -> Change:
-    """Clear everything that waits for the agent: the turn, unfinished calls, and questions."""
+def _let_go(conversation: Conversation, status: str = tool_calls.FAILED) -> Change:
+    """Clear everything that waits for the agent: the turn, questions, and unfinished calls, which get this status."""
     asked = dict.fromkeys(request.tool_call_id for request in conversation.permissions.values())
     for call_id in asked:
         _changing_call(conversation, call_id).waiting = 0
     conversation.permissions.clear()
     forgotten = forget_elicitations(conversation)
-    settled = _settle_calls(conversation, tool_calls.FAILED, conversation.unsettled_calls)
+    settled = _settle_calls(conversation, status, conversation.unsettled_calls)
     waited = tuple(conversation.tool_call_entries[call_id] for call_id in asked)
     if conversation.turn is not facts.Turn.IDLE:
         conversation.turn_usage = None  # it's that of the turn before
@@ -430,7 +430,7 @@ def _let_go(conversation: Conversation) -> Change:
     conversation.open_message = conversation.echo = None
     at_work = [each for each in conversation.subagents.values() if not each.conversation.is_idle]
     for subagent in at_work:
-        _let_go(subagent.conversation)
+        _let_go(subagent.conversation, status)
     settled = (*settled, *(subagent.entry for subagent in at_work))
     about = (facts.Fact.TURN, facts.Fact.CONNECTION, facts.Fact.PERMISSIONS, *forgotten.facts)
     return Change(tuple(dict.fromkeys((*waited, *settled))), about)

@@ -404,6 +404,7 @@ class Disconnected:
     """"" if nothing is said of it, because the user wanted it."""
     stderr_tail: str = ""
     is_fault: bool = True
+    """Whether what it was at has failed by that. Otherwise, nobody knows how it ended."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -132,6 +132,10 @@ def test_a_mistake_is_one_line_with_status_2(line: str, said: str, capfd: pytest
         ("run gemini what is this", "put quotes around the prompt"),
         ("gemini /", "use --cwd"),
         ("exec gemini /", "use --cwd"),
+        ("sessions parser bug", "put quotes around the words"),
+        ("keys fold all", "put quotes around the words"),
+        ("sessions --json", "did you mean --format json?"),
+        ("help --man", "did you mean --format man?"),
     ],
 )
 def test_what_is_given_in_the_wrong_place_is_told_where_it_goes(

@@ -218,6 +218,31 @@ def test_a_turn_is_taken_in_the_mode_in_which_the_session_was_left_or_it_is_said
     assert ("The mode is" in err) is bool(said)
 
 
+@pytest.mark.parametrize(
+    ("listed", "status", "said"),
+    [
+        ("s6", 2, "has no session with the ID s7\n  --resume takes an ID, or nothing for the last session"),
+        ("s7", 1, "the disk is full"),
+    ],
+)
+def test_an_id_that_the_agent_neither_opens_nor_lists_is_nobodys(
+    listed: str, status: int, said: str, tmp_path: Path, home: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    script = f"""
+    handshake(agentCapabilities={{"sessionCapabilities": {{"list": {{}}}}, "loadSession": True}})
+    loading = expect("session/load")
+    print("a stack trace", file=sys.stderr, flush=True)
+    refuse(loading, -32603, "the disk is full")
+    answer(expect("session/list"), sessions=[{{"sessionId": "s1", "cwd": "/"}}], nextCursor="2")
+    answer(expect("session/list"), sessions=[{{"sessionId": {listed!r}, "cwd": "/"}}])
+    read()
+    """
+    assert exec_it("--resume", "s7", cwd=tmp_path, script=script) == status
+    err = capfd.readouterr().err
+    assert said in err
+    assert ("stack trace" in err) is (status == 1)
+
+
 def test_without_an_id_and_a_recording_the_agent_says_which_session_was_the_last(
     tmp_path: Path, home: Path, capfd: pytest.CaptureFixture[str]
 ):

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.cli.exec_lines import NdjsonOutput
-from acp_tui.cli.exec_output import Streams
+from acp_tui.cli.exec_output import NdjsonOutput, Streams
 from acp_tui.rpc import Direction
 from support.command_line import lines_of
 

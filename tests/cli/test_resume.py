@@ -150,7 +150,8 @@ async def test_what_is_chosen_for_a_session_needs_no_name_of_its_agent(tmp_path:
     _, args = given(f"--resume --cwd {tmp_path} --mode plan --model=large --option fast=on")
     agent = replace(demo("markdown"), name="somebody")
     found = find_resumed(args["resume"], tmp_path, agent, options=options_of(Namespace(**args)))
-    assert found.opening.chosen == (("mode", "plan"), ("model", "large"), ("fast", "on"))
+    assert found.command is not None
+    assert found.command.options == (("mode", "plan"), ("model", "large"), ("fast", "on"))
 
 
 async def test_a_session_of_the_demo_is_only_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -169,6 +170,23 @@ async def test_an_unknown_id_says_which_there_are(tmp_path: Path, capsys: pytest
     assert "Zebras? (somebody)" in said
 
 
+@pytest.mark.parametrize(
+    ("line", "taken"),
+    [
+        (["exec", "--resume", "claude", "Zebras again"], "claude"),
+        (["exec", "demo", "--resume", "Zebras again"], "Zebras again"),
+        (["exec", "demo", "--resume", "zebras", "--prompt", ""], "zebras"),
+        (["--resume", "claude", "zebras", "--plain"], "claude"),
+    ],
+)
+def test_a_word_after_resume_that_was_meant_otherwise_is_told(
+    line: list[str], taken: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(line) in (2, 127)
+    told = f"--resume took {taken!r} as a session's ID; to continue the last one, put --resume at the end"
+    assert told in capsys.readouterr().err
+
+
 async def test_an_id_that_was_not_recorded_is_left_to_the_agent_that_is_named(tmp_path: Path) -> None:
     found = find_resumed("elsewhere-1", tmp_path, AgentCommand("gemini", ("gemini",)))
     assert found.past.session_id == "elsewhere-1"
@@ -182,6 +200,15 @@ async def test_a_session_of_another_agent_is_not_resumed_in_the_one_that_is_name
     with pytest.raises(SystemExit, match="2"):
         find_resumed(session_id, tmp_path, AgentCommand("gemini", ("gemini",)))
     assert "belongs to somebody, not gemini" in capsys.readouterr().err
+
+
+async def test_a_turn_does_not_continue_another_agents_session(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session_id = await record(tmp_path, "Zebras?")
+    line = ["exec", "demo", "Go on", "--resume", session_id]
+    assert await to_thread.run_sync(main, line) == 1
+    assert f"session {session_id} belongs to somebody, not demo" in capsys.readouterr().err
 
 
 async def test_sessions_are_listed_with_the_line_that_was_looked_for_and_as_json(
@@ -213,6 +240,9 @@ async def test_a_session_of_a_bare_command_is_listed_by_what_its_agent_says_it_i
     named, bare = capsys.readouterr().out.splitlines()
     assert "  my-demo " in named
     assert "  demo " in bare
+    assert main(["sessions", "--cwd", str(tmp_path), "--format", "json"]) == 0
+    listed = data_of("sessions", capsys.readouterr().out)
+    assert [f"  {one['agent']} " in row for one, row in zip(listed, (named, bare), strict=True)] == [True, True]
 
 
 async def test_the_sessions_of_a_repositorys_worktrees_are_listed_with_their_branch(

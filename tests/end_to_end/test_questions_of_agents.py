@@ -1,4 +1,4 @@
-"""How many questions acp-tui adds to those of each real agent, and the table of that in docs/agents.md."""
+"""How many questions acp-tui adds to those of each real agent, and the table of that in docs/authors.md."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ async def test_acp_tui_asks_only_about_what_the_agent_did_not_ask_for(name: str,
 
 @pytest.mark.parametrize("name", TITLES)
 def test_the_table_in_the_docs_has_these_numbers(name: str) -> None:
-    docs = (Path(acp_tui.__file__).parent / "docs/agents.md").read_text(encoding="utf-8")
+    docs = (Path(acp_tui.__file__).parent / "docs/authors.md").read_text(encoding="utf-8")
     row = re.search(rf"^\| {re.escape(TITLES[name])} \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|", docs, re.MULTILINE)
     assert row is not None
     assert tuple(map(int, row.groups())) == NOT_ASKED.get(name, (0, 0, 0, 0))

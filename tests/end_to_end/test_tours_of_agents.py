@@ -1,4 +1,4 @@
-"""Real agents on a tour through everything: what they do is what the table in docs/agents.md says.
+"""Real agents on a tour through everything: what they do is what the table in docs/authors.md says.
 
 All but the smallest run only with LONG_TOURS=1. `python tests/make_agent_table.py` writes the table.
 """

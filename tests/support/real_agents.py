@@ -185,7 +185,7 @@ def _shortened(value: Any) -> Any:
 
 # What each does when it is taken through everything once, as a row of a table
 
-DOCS: Final = Path(acp_tui.__file__).parent / "docs/agents.md"
+DOCS: Final = Path(acp_tui.__file__).parent / "docs/authors.md"
 STEPS: Final = ("Hello", "Edit", "Command", "Plan", "Question", "Cancel", "History", "Continue")
 TITLES: Final = {
     "claude-current": "Claude Agent 0.101.0",
@@ -311,7 +311,7 @@ async def _history(leading: Lead, session_id: SessionId, project: Path) -> str:
 
 
 def row(name: str, words: Sequence[str]) -> str:
-    """The agent's line in the table of docs/agents.md."""
+    """The agent's line in the table of docs/authors.md."""
     return f"| {TITLES[name]} | {' | '.join(words)} |"
 
 

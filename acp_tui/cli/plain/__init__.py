@@ -25,22 +25,28 @@ from acp_tui.cli.plain.changes import change_words
 from acp_tui.cli.plain.chat import Chat, Opening, Work
 from acp_tui.cli.plain.console import Console
 from acp_tui.cli.plain.printer import spoken_blocks, step_words
+from acp_tui.cli.sessions import recordings_index, rows_of, sessions_of, what_is_elsewhere
 from acp_tui.cli.terminal import ready_to_run
-from acp_tui.client.agents.catalogue import find_agent
+from acp_tui.client.agents.catalogue import find_agent, recorded_agent
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.attachments import without_mentions
+from acp_tui.client.attachments.attach import without_mentions
 from acp_tui.client.changes import ChangesError
 from acp_tui.client.changes.tracker import MAX_MOMENTS
 from acp_tui.client.desktop import copy_by_tool, edit_text, fits_terminal, said
-from acp_tui.client.errors import Unsupported
-from acp_tui.client.sessions.marks import rename
+from acp_tui.client.sessions.marks import SessionMarks, rename
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.sessions.session_history import LeftSession, warning_if_open
+from acp_tui.client.sessions.session_history import (
+    LeftSession,
+    PastSession,
+    merged,
+    sandboxed_as_before,
+    warning_if_open,
+)
 from acp_tui.client.settings.settings import Settings
 from acp_tui.client.transcript import RecordTo
 from acp_tui.conversation.catch_up import digest
 from acp_tui.conversation.entries import Message, ToolCallEntry
-from acp_tui.conversation.facts import BooleanOption, ConfigOption, SessionId, SessionSummary
+from acp_tui.conversation.facts import BooleanOption, ConfigOption, SessionSummary
 from acp_tui.conversation.tool_text import visible_title
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.wording import from_home, session_facts, usage_words, value_name
@@ -48,7 +54,7 @@ from acp_tui.values import dataclass
 
 OURS: Final = "acp:"
 MAX_FOUND: Final = 20
-"""Lines that /find lists."""
+"""Lines that /find lists, and sessions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,38 +144,56 @@ async def _choose_value(chat: Chat, option: ConfigOption) -> None:
 
 
 async def _sessions(chat: Chat, argument: str) -> None:
+    """Choose from what `acp-tui sessions` lists, and from what the agent lists besides."""
     if not _may_leave(chat):
         return
-    if not chat.agent.capabilities.list_sessions:
-        raise Unsupported(f"{chat.agent_title} can't list its sessions; to start another: /new")
+    scope, _, rest = argument.partition(" ")
+    cwd, words = (None, rest.strip()) if scope == "all" else (chat.cwd, argument)
     listed: list[SessionSummary] = []
-    cursor = None
-    while True:
-        page = await chat.agent.list_sessions(None if argument == "all" else chat.cwd, cursor)
-        listed += page.sessions
-        cursor = page.next_cursor
-        if cursor is None or not page.sessions:
-            break
-    if not listed:
-        chat.say("the agent has no session in this folder; for every folder: /sessions all")
+    if chat.agent.capabilities.list_sessions:
+        listed = await chat.agent.all_sessions(cwd)
+    found, rows, nothing = await to_thread.run_sync(_past, chat, cwd, words, listed)
+    if not found:
+        chat.tell(nothing)
         return
-    chosen = await choose(chat.console, "Which session?", [_session_words(chat, one) for one in listed])
-    if chosen is not None and await _may_open(chat, listed[chosen].session_id):
-        await chat.open(listed[chosen].session_id, listed[chosen].cwd)
+    if len(found) > MAX_FOUND:
+        chat.say(f"{MAX_FOUND} of {len(found)} sessions; to search all: /sessions {'all ' * (cwd is None)}WORDS")
+    chosen = await choose(chat.console, "Which session?", rows)
+    if chosen is not None:
+        await _open(chat, found[chosen])
 
 
-async def _may_open(chat: Chat, session_id: SessionId) -> bool:
-    """Whether the user wants to open this session, where another process has it open."""
+def _past(
+    chat: Chat, cwd: Path | None, words: str, listed: Sequence[SessionSummary]
+) -> tuple[list[PastSession], list[str], str]:
+    """Return the sessions, the first ones in lines, and what to say if there is none."""
+    index, own = recordings_index(), chat.agent.command
+    if words:
+        listed = [one for one in listed if all(word in (one.title or "").lower() for word in words.lower().split())]
+    recorded = [] if own.is_host else sessions_of(index, cwd, words)
+    found = SessionMarks().marked(merged(listed, own, recorded, "" if own.is_listed else chat.agent.title))
+    if not found:
+        return [], [], what_is_elsewhere(index, cwd, words, "/sessions", "all", *words.split())
+    return found, rows_of(index, found[:MAX_FOUND]), ""
+
+
+async def _open(chat: Chat, past: PastSession) -> None:
+    """Continue a session, if it's another agent's, with that one in place of this one."""
+    if not past.is_listed and past.why_not_again:
+        chat.say(f"{past.why_not_again}; to read it: acp-tui render {past.session_id} -o FILE.md")
+        return
     command = chat.agent.command
-    told = await to_thread.run_sync(warning_if_open, session_id, command.name, command.argv)
-    return not told or await confirm(chat.console, f"{told} Open it here, too?")
-
-
-def _session_words(chat: Chat, summary: SessionSummary) -> str:
-    here = _session(chat).session_id == summary.session_id
-    folder = "" if summary.cwd == chat.cwd else str(summary.cwd)
-    parts = (summary.title or summary.session_id, summary.updated_at, folder, "this one" if here else "")
-    return ", ".join(filter(None, parts))
+    is_own = past.is_listed or past.is_of(command)
+    if not is_own:
+        command = await to_thread.run_sync(recorded_agent, past.agent, past.command, past.cwd)
+        command = await to_thread.run_sync(sandboxed_as_before, command, past)
+    told = await to_thread.run_sync(warning_if_open, past.session_id, command.name, command.argv)
+    if told and not await confirm(chat.console, f"{told} Open it here, too?"):
+        return
+    if is_own:
+        await chat.open(past.session_id, past.cwd)
+    elif not await chat.console.lend(partial(_is_refused, command)):
+        await chat.hand_over(command, lambda: chat.open(past.session_id, past.cwd))
 
 
 async def _new(chat: Chat, _: str) -> None:
@@ -396,7 +420,7 @@ COMMANDS: Final = (
     SlashCommand("mode", "choose the agent's mode", lambda chat, _: _choose_of(chat, "mode")),
     SlashCommand("model", "choose its model", lambda chat, _: _choose_of(chat, "model")),
     SlashCommand("options", "choose any of the session's settings", _options),
-    SlashCommand("sessions", "open an earlier session from this folder, or from any", _sessions, "[all]"),
+    SlashCommand("sessions", "open an earlier session of this folder, or of all", _sessions, "[all] [WORDS]"),
     SlashCommand("new", "start another session", _new),
     SlashCommand("rename", "rename the session, in the agent too, if it supports titles", _rename, "[NAME]"),
     SlashCommand("queue", "list the queued prompts", _queue),

@@ -23,7 +23,7 @@ from acp_tui.cli.plain.console import Console, Outbox, send
 from acp_tui.cli.plain.printer import ConversationPrinter, spoken_blocks
 from acp_tui.cli.plain.tool_call_text import ACP_TUI, YOU, label_of, ours
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.attachments import attach
+from acp_tui.client.attachments.attach import attach
 from acp_tui.client.changes import ChangesError
 from acp_tui.client.completion.matching import mention_of
 from acp_tui.client.completion.workspace_files import command_named_in, is_written_out, look_into_folder
@@ -245,14 +245,17 @@ class Chat:
         self.use(await self._driver.fork(source, title), is_fork=True)
         self.say(f"{forked(title)}; /sessions lists both")
 
-    async def hand_over(self, command: AgentCommand) -> None:
-        """Go on with this agent, in a new session. Raises ClientError, and then the agent is the one before."""
+    async def hand_over(self, command: AgentCommand, opening: Callable[[], Awaitable[object]] | None = None) -> None:
+        """Go on with this agent, in what `opening` opens, or in a new session.
+
+        Raises ClientError, and then the agent is the one before.
+        """
         start, before = self._start, (self._start.agent, self._start.command)
         earlier = self.agent
         start.command = command
         try:
             await self.start_agent()
-            await self.begin()
+            await (opening or self.begin)()
         except ClientError:
             failed, (start.agent, start.command) = start.agent, before
             if failed is not None and failed is not earlier:

@@ -23,11 +23,7 @@ from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.visible import make_visible_line
 
 
-class ExportError(ClientError):
-    """Nothing was written."""
-
-
-class UnknownFormat(ExportError, ValueError):
+class UnknownFormat(ClientError, ValueError):
     """The file's suffix stands for no format."""
 
     def __init__(self, path: Path) -> None:
@@ -42,7 +38,7 @@ _HINTS: Final = {
 }
 
 
-class CannotWrite(ExportError):
+class CannotWrite(ClientError):
     """The operating system denies it."""
 
     def __init__(self, path: Path, error: OSError) -> None:

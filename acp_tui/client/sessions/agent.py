@@ -47,6 +47,7 @@ from acp_tui.conversation.facts import (
     SessionId,
     SessionPage,
     SessionStatus,
+    SessionSummary,
     StdioServer,
     Turn,
 )
@@ -770,6 +771,15 @@ class Agent:
             if cursor is not None and error.code == ErrorCode.INVALID_PARAMS:
                 error.hint = "list the sessions from the first page on"
             raise
+
+    async def all_sessions(self, cwd: Path | None = None) -> list[SessionSummary]:
+        """All pages of its list. Raises Unsupported, AgentRefused, and AgentLost."""
+        page = await self.list_sessions(cwd)
+        listed = list(page.sessions)
+        while page.sessions and page.next_cursor is not None:
+            page = await self.list_sessions(cwd, page.next_cursor)
+            listed += page.sessions
+        return listed
 
     async def session_status(self, session_id: SessionId) -> SessionStatus | None:
         """What the agent says of a session now; None if it can't be asked, or doesn't say."""

@@ -283,11 +283,17 @@ class SessionDriver:
 
                 opening.callback(session.subscribe(look))
 
-            session = await self._opened(
-                lambda agent, **added: agent.open_session(session_id, cwd, attend, earlier=earlier, **added),
-                mode,
-                chosen,
-            )
+            try:
+                session = await self._opened(
+                    lambda agent, **added: agent.open_session(session_id, cwd, attend, earlier=earlier, **added),
+                    mode,
+                    chosen,
+                )
+            except errors.AgentRefused as error:
+                if await self._lacks(session_id):
+                    what = f"{self.agent.title} has no session with the ID {session_id}"
+                    raise errors.UnknownSession(what, code=error.code) from error
+                raise
         if not early and is_told:
             await show_as_recorded(session, command)
         elif session.conversation.is_blank and not is_told:
@@ -333,6 +339,13 @@ class SessionDriver:
         except errors.AgentRefused as error:
             return await self.begin(earlier, refused(error))
         return await self.begin(earlier)
+
+    async def _lacks(self, session_id: SessionId) -> bool:
+        """Whether the agent lists its sessions, and this isn't one of them."""
+        with suppress(errors.ClientError):
+            if self.agent.capabilities.list_sessions and session_id not in self.agent.sessions:
+                return all(each.session_id != session_id for each in await self.agent.all_sessions())
+        return False
 
     async def _opened(
         self, call: Callable[..., Awaitable[Session]], mode: SelectOption | None = None, chosen: Options = ()

@@ -604,7 +604,7 @@ class Session:
     ) -> Awaitable[str | None]:
         """Ask like a permission request from the agent, but without checking the rules: the caller has done that."""
         key = self._park(is_ours=True)
-        request = facts.PermissionRequest(key, patch.tool_call_id, options, note=why)
+        request = facts.PermissionRequest(key, patch.tool_call_id, options, note=why, is_ours=True)
         self.apply(updates.PermissionAsked(request, patch))
         if self._is_stopping:
             self._answer(key, None)

@@ -27,9 +27,9 @@ from acp_tui.client.transcript.recording_plan import recording_store
 from acp_tui.client.transcript.replayed_sessions import ReplayedSessions
 from acp_tui.conversation.content import title_in_line
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.entries import Message
+from acp_tui.conversation.entries import Failure, Message
 from acp_tui.conversation.facts import SelectOption, SessionId, SessionSummary, mode_of
-from acp_tui.conversation.updates import Disconnected
+from acp_tui.conversation.updates import ClientRemark, Disconnected
 from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.roles import ClientOffer, Quirks
 from acp_tui.protocol.v1.connection import ConnectionV1
@@ -54,10 +54,12 @@ class SessionFromRecording(Session):
         self.conversation = conversation
         self.last_mode = mode_of(conversation.options)
         last = datetime.fromtimestamp(recorded.last_at)
-        told = f"Read back from its recording, which ends {last:%Y-%m-%d %H:%M}"
+        told = f"Read back from its recording, last used {last:%Y-%m-%d %H:%M}"
         self.why_read_only = "" if has_failed else why
         first = f"Read-only: {why}. " if self.why_read_only else f"{why}\n" if why else ""
-        self.apply(Disconnected(f"{first}{told}", is_fault=bool(why) and has_failed))
+        self.apply(Disconnected("", is_fault=False))  # how it goes on, the recording doesn't tell
+        note = f"{first}{told}"
+        conversation.entries.append(Failure(note) if why and has_failed else ClientRemark(note))
 
 
 def reread(
@@ -352,6 +354,7 @@ def line_with(index: SessionIndex, session: RecordedSession, words: str) -> str:
             at = min((at for word in wanted if (at := folded.find(word)) >= 0), default=-1)
             if at >= 0:
                 start = max(at - _BEFORE_WORD, 0) if at > MAX_LINE // 4 else 0
+                start = max(line.find(" ", start, at), start) if start else 0
                 return ("…" if start else "") + line[start : start + MAX_LINE].strip()
     source = index.earlier(session)
     return line_with(index, source, words) if source is not None else ""

@@ -143,5 +143,6 @@ def _asked(fields: Mapping[str, Any]) -> updates.PermissionAsked:
     _, asked = inbound.read_permission_request(params)
     note = fields.get("note")
     key = RequestKey(int(fields["key"]))
-    request = replace(asked.request, key=key, note=note if isinstance(note, str) else None)
+    # The agent's questions are frames.
+    request = replace(asked.request, key=key, note=note if isinstance(note, str) else None, is_ours=True)
     return updates.PermissionAsked(request, asked.patch)

@@ -92,6 +92,7 @@ class ToldQuestion(wire.WireModel):
     command: ToldCommand | None = None
     more: wire.RawObject | None = None
     is_alone: bool = False
+    is_ours: bool = False
 
 
 class CancelledPermissionOutcome(wire.WireModel):

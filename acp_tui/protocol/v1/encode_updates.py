@@ -343,7 +343,8 @@ def asked_in(session_id: facts.SessionId, request: facts.PermissionRequest, *, r
 
 def _question(request: facts.PermissionRequest) -> Wire:
     told = written(request)
-    return {key: told[key] for key in ("note", "title", "description", "command", "more", "isAlone") if key in told}
+    names = ("note", "title", "description", "command", "more", "isAlone", "isOurs")
+    return {name: told[name] for name in names if name in told}
 
 
 def _in_words(request: facts.PermissionRequest) -> str:

@@ -201,6 +201,7 @@ def with_told(asked: updates.PermissionAsked) -> updates.PermissionAsked:
         command=None if told.command is None else facts.AskedCommand(told.command.line, told.command.cwd),
         more=told.more,
         is_alone=told.is_alone,
+        is_ours=told.is_ours,
     )
     return updates.PermissionAsked(request, asked.patch)
 

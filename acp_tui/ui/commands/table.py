@@ -306,7 +306,7 @@ COMMANDS: Final = (
     own("changes", "revert", "x", "revert", "Revert the hunk or file at the cursor"),
     own("changes", "revert_all", "X", "revert_all", "Revert the whole file, or all files"),
     own("changes", "undo_revert", "u", "undo", "Undo the last revert"),
-    own("changes", "changes_copy_back", "c", "copy_back", "Copy the file from the worktree",
+    own("changes", "changes_copy_back", "b", "copy_back", "Copy the file from the worktree",
         "to the folder that the worktree came from"),
     own("changes", "reload", "f5", "rescan", "Read it again"),
     own("diff", "revert", "x", "revert_hunk", "Revert the hunk or file at the cursor"),

@@ -115,7 +115,7 @@ class EntryView(LiveView, Generic[E_co], can_focus=True):
     def _look_at_ground(self) -> None:
         before, self._ground = self._ground, self._find_ground()
         if before != self._ground:
-            self.conversation_view.note_ground()
+            self.conversation_view.frames.schedule()
 
     @property
     def ground(self) -> Style | None:

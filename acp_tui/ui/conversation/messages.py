@@ -14,7 +14,8 @@ from acp_tui.conversation.content import ContentBlock, Image, Text, TextResource
 from acp_tui.conversation.entries import Message
 from acp_tui.ui.conversation.blocks import BlockLines, block_label
 from acp_tui.ui.conversation.drawing import DrawContext, Drawing, Indented, Joined, KeptDrawing, folded
-from acp_tui.ui.rendering.markdown import MarkdownRenderer
+from acp_tui.ui.rendering.inline import inline_lines
+from acp_tui.ui.rendering.markdown import MarkdownRenderer, markdown_parser
 from acp_tui.ui.rendering.pictures import MAX_ROWS
 from acp_tui.ui.rendering.plain import PlainStream, plain_lines
 from acp_tui.ui.rendering.wrapping import BLANK, Gutter
@@ -255,9 +256,11 @@ class Thought(KeptDrawing):
     def _first_line(self, context: DrawContext) -> list[Strip]:
         width, style = thought_width(context), context.palette.thought
         text = self._message.text.strip()
-        # Wrap only the beginning when only the first line is shown: thoughts can be long.
-        lines = plain_lines(text[: width * 4], width, style)
-        if len(lines) > 1 or len(text) > width * 4:
+        # Read only the beginning when only the first line is shown: thoughts can be long.
+        first = text[: width * 4].partition("\n")[0]
+        [spans, *_] = inline_lines(markdown_parser(), first, {}, context.palette, style, is_open=True)
+        lines = plain_lines("".join(words for words, _ in spans) or first, width, style)
+        if len(lines) > 1 or len(text) > len(first):
             self.cut_text = text[:MAX_TOLD]
             lines = [Strip([*lines[0].crop(0, width - 2), Segment(" …", style)])]
         marker = Gutter(f"{INDENT}▸ ", context.palette.muted)

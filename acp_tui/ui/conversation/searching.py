@@ -164,8 +164,8 @@ class Searching:
         self._steps_due = 0
         self._is_nearest_due = False
         """Whether the first step, to the nearest match, is still due."""
-        self._begun_at: int | None = None
-        """The entry you were at when the search began. While you type on, "nearest" refers to it."""
+        self._begun_at: tuple[int, int] | None = None
+        """The entry and row you were at when the search began. While you type on, "nearest" refers to them."""
         self._unfolded: int | None = None
         """The entry that is unfolded only because the current match is in it."""
 
@@ -247,8 +247,8 @@ class Searching:
     def has_steps_due(self) -> bool:
         return self._is_nearest_due or self._steps_due != 0
 
-    def walk(self, near: int, is_time_up: IsTimeUp) -> bool:
-        """Make the steps that are due, the first one to the match nearest to the entry `near`.
+    def walk(self, near: tuple[int, int], is_time_up: IsTimeUp) -> bool:
+        """Make the steps that are due, the first one to the match nearest to the entry and row `near`.
 
         Entries along the way are searched first, so that no match is skipped. Returns False if the time wasn't enough.
         """
@@ -265,7 +265,7 @@ class Searching:
             self._steps_due -= direction
         return True
 
-    def _walk(self, direction: int, near: int, is_time_up: IsTimeUp) -> bool:
+    def _walk(self, direction: int, near: tuple[int, int], is_time_up: IsTimeUp) -> bool:
         if self._current is not None:
             if not self._search_entry(self._current.entry, is_time_up):
                 return False
@@ -273,12 +273,20 @@ class Searching:
             if 0 <= number < self._matches_in(self._current.entry).count:
                 self._current = self._current._replace(number=number)
                 return True
-        for entry in self._ahead(direction, near):
+        begin = near if self._current is None and direction > 0 else None
+        for entry in self._ahead(direction, near[0]):
             if not self._search_entry(entry, is_time_up):
                 return False
-            if count := self._matches_in(entry).count:
-                is_reached_from_below = direction < 0 or (self._current is None and entry < near)
-                self._current = MatchIndex(entry, count - 1 if is_reached_from_below else 0)
+            matches = self._matches_in(entry)
+            is_from_below = direction < 0 or (self._current is None and entry < near[0])
+            numbers: Sequence[int] = range(matches.count)
+            if begin is not None and entry == begin[0]:  # those above the row come when it's reached again
+                numbers = [number for number in numbers if matches.whole[number][0].row >= begin[1]]
+                begin = None
+            elif entry == near[0] and self._current is None:
+                is_from_below = True
+            if numbers:
+                self._current = MatchIndex(entry, numbers[-1 if is_from_below else 0])
                 return True
             if is_time_up():
                 return False
@@ -288,16 +296,14 @@ class Searching:
     def _ahead(self, direction: int, near: int) -> Iterator[int]:
         """The entries that have or may have matches, in walking order, wrapping around at the ends.
 
-        Without a current match, the entries above `near` come last, the nearest first.
+        Without a current match, `near` and the entries above it come last, the nearest first.
         """
         entries = sorted(self._matches.keys() | self._left)
-        at = near if self._current is None else self._current.entry
-        is_beyond = (direction > 0) == (self._current is not None)
-        middle = bisect_right(entries, at) if is_beyond else bisect_left(entries, at)
-        behind, ahead = entries[:middle], entries[middle:]
         if self._current is None:
-            yield from [*ahead, *reversed(behind)]
+            yield from [*entries[bisect_left(entries, near) :], *reversed(entries[: bisect_right(entries, near)])]
             return
+        middle = (bisect_right if direction > 0 else bisect_left)(entries, self._current.entry)
+        behind, ahead = entries[:middle], entries[middle:]
         yield from [*ahead, *behind] if direction > 0 else [*reversed(behind), *reversed(ahead)]
 
     def reveal(self) -> tuple[int, int] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -33,6 +34,7 @@ MIN_CELLS: Final = 12
 """The least room for a title, however long the text after it is."""
 MAX_TAIL: Final = 400
 """Characters at the end of a message that are searched for its last line."""
+_CUT_WORD: Final = re.compile(r"^\S*(?=\s)")
 
 
 def name_of(subagent: SubagentState) -> str:
@@ -59,9 +61,10 @@ def last_line(conversation: Conversation, width: int, palette: Palette) -> str:
 
 
 def last_line_of(message: Message, width: int, palette: Palette) -> str:
-    """The last line of a message, which is read as Markdown."""
+    """The last line of a message, which is read as Markdown, from the beginning of a word."""
     texts = [part for part in message.parts if isinstance(part, TextBuffer)]
-    read = MarkdownRenderer(texts[-1].since(max(texts[-1].length - MAX_TAIL, 0)) if texts else "")
+    tail = texts[-1].since(max(texts[-1].length - MAX_TAIL, 0)) if texts else ""
+    read = MarkdownRenderer(_CUT_WORD.sub("…", tail, 1) if texts and texts[-1].length > MAX_TAIL else tail)
     read.finish()
     rows = read.lines(width, palette)
     return next(filter(None, (_cells(rows[at].text) for at in reversed(range(len(rows))))), "")

@@ -201,10 +201,6 @@ class ConversationView(DetachedOwner, can_focus=True):
         self._pictures = pictures_for(self, self.images, self._mark_drawing)
         self.frames.schedule()
 
-    def come_to_front(self) -> None:
-        """Draw what was added while another tab was in front."""
-        self.frames.schedule()
-
     def on_unmount(self) -> None:
         self.frames.stop()
         self.terminal_screens.close()
@@ -274,9 +270,9 @@ class ConversationView(DetachedOwner, can_focus=True):
         if not self.outer_size.width:
             return  # the first resize draws
         if not self.display:
-            return  # a subagent is shown instead: `come_to_front` draws
+            return  # a subagent is shown instead: its end draws
         if not self.screen.is_current:
-            return  # another tab or an opaque screen is in front: `come_to_front` draws
+            return  # another tab or an opaque screen is in front: coming back draws
         held_s = getattr(self.app, "last_key_at", 0.0) + KEY_PAUSE_S - self.frames.now
         # Hold the frame back, so that it doesn't delay the echo of a key on a slow terminal.
         if held_s > 0 or not has_room(self.app, is_small=False):
@@ -313,7 +309,7 @@ class ConversationView(DetachedOwner, can_focus=True):
             return True
         at = self.column.heights.at(self.top_line)
         with self.scrolling.standing_still():
-            is_done = self._searching.walk(at[0] if at is not None else 0, is_time_up)
+            is_done = self._searching.walk(at or (0, 0), is_time_up)
             place = self._searching.reveal() if is_done else None
         if place is not None:
             self._bring_into_view(*place)
@@ -707,10 +703,6 @@ class ConversationView(DetachedOwner, can_focus=True):
             self._cursor = self.tab_stop = view.index
             view.post_message(view.Chosen(view, view.entry))
         self._paint()
-
-    def note_ground(self) -> None:
-        """Draw with the next frame: an entry's background has changed."""
-        self.frames.schedule()
 
     def go_to(self, index: int) -> None:
         """Put the cursor on an entry, and bring it into view."""

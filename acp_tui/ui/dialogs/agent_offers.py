@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import field, replace
 from textwrap import indent
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
 from textual import work
 from textual.app import ComposeResult
@@ -57,13 +57,6 @@ FOLDED_CELLS: Final = 60
 WAITING: Final = "Waiting for the agent; it may have opened a browser. {dialog_close} cancels"
 
 
-class AgentOffers(Protocol):
-    """What an agent declared in the handshake."""
-
-    @property
-    def meta(self) -> Mapping[str, Any] | None: ...
-
-
 @dataclass(frozen=True, slots=True)
 class AgentFacts:
     """The facts to show about an agent."""
@@ -73,8 +66,8 @@ class AgentFacts:
     version: str
     protocol: str
     command: tuple[str, ...]
-    capabilities: AgentOffers
-    """Has an attribute for each name in `CAPABILITIES`, true if it is offered. A missing one counts as not offered."""
+    capabilities: Any
+    """`meta`, and an attribute for each name in `CAPABILITIES`, true if it is offered. A missing one isn't offered."""
     auth_methods: Sequence[AuthMethod] = ()
     login: str = ""
     """Whether and as whom the agent is logged in; "" if it hasn't told."""
@@ -235,7 +228,7 @@ def _identity(facts: AgentFacts) -> Content:
     )
 
 
-def _line(capability: Capability, offered: AgentOffers) -> Content:
+def _line(capability: Capability, offered: Any) -> Content:
     if getattr(offered, capability.attribute, False):
         return Content.assemble(("✓ ", "$text-success"), capability.name)
     return Content.assemble(

@@ -80,6 +80,8 @@ class Notices:
         self._app = app
         self._widget: NoticeLines | None = None
         self.shown: Sequence[Notification] = ()
+        self._said_on: dict[str, Screen[Any] | None] = {}
+        """By its identity, the screen that was in front then. What opens over that later is about something else."""
         self.is_over: dict[str, Callable[[], bool]] = {}
         """By the text of a notice, whether what it says is over."""
 
@@ -88,8 +90,26 @@ class Notices:
         about = notice.title or notice.message
         others = [other for other in self.shown if about != (other.title or other.message)]
         self.shown = (*others, notice)[-MAX_NOTICES:]
-        self._app.set_timer(notice.timeout, lambda: self._remove(notice))
+        self._said_on[notice.identity] = next(reversed(self._app.screen_stack), None)
+        self._end_later(notice)
         self.place()
+
+    def _end_later(self, notice: Notification) -> None:
+        """Remove it after its time. A warning that a dialog covers then gets it once more."""
+
+        def end() -> None:
+            if notice.severity != "information" and notice in self.shown and notice not in self._in_front:
+                self._end_later(notice)
+            else:
+                self._remove(notice)
+
+        self._app.set_timer(notice.timeout, end)
+
+    @property
+    def _in_front(self) -> Sequence[Notification]:
+        """Those that weren't said before the screen in front was opened."""
+        below = self._app.screen_stack[:-1]
+        return [notice for notice in self.shown if self._said_on[notice.identity] not in below]
 
     def drop_outdated(self) -> None:
         """Remove the notices of what is over."""
@@ -99,26 +119,28 @@ class Notices:
 
     def _remove(self, notice: Notification) -> None:
         self.is_over.pop(notice.message, None)
+        self._said_on.pop(notice.identity, None)
         self.shown = [other for other in self.shown if other is not notice]
         self.place()
 
     def place(self) -> None:
-        """Show the notices on the screen in front, where they don't move what asks."""
+        """Show the notices on the screen in front, unless it was opened later, where they don't move what asks."""
         stack = self._app.screen_stack
         if not stack:
             return
         screen, widget = stack[-1], self._widget
+        notices = self._in_front
         below = None if _asks(screen) else next(iter(screen.query("#prompt, .frame-keys")), None)
         parent = screen if below is None else below.parent
-        if widget is not None and (not self.shown or widget.parent is not parent):
+        if widget is not None and (not notices or widget.parent is not parent):
             widget.remove()
             widget = self._widget = None
-        if self.shown and widget is None and screen.is_attached:  # detached, the app is closing
+        if notices and widget is None and screen.is_attached:  # detached, the app is closing
             widget = self._widget = NoticeLines()
             assert isinstance(parent, Widget)
             parent.mount(widget, before=below)
         if widget is not None:
-            widget.notices = self.shown
+            widget.notices = notices
 
 
 def _asks(screen: Screen[object]) -> bool:

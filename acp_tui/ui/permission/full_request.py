@@ -98,7 +98,7 @@ class FullRequest(AnswerableRequest):
         more, raw, back = ["{page_down} more"] if is_cut else [], "{raw} raw", "{leave_review} back"
         changes = [*self._ways_on(is_cut=bool(changes)), *changes]
         keys = [reject, back, *changes, raw] if is_brief else [*changes, reject, raw, back]
-        return [key for key in map(hint, (*more, *keys)) if key]
+        return [key for key in map(hint, (*more, *self._how_to_choose, *keys)) if key]
 
     def make_way(self) -> Sequence[events.Key | events.Paste]:
         keys = super().make_way()

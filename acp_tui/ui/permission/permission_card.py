@@ -145,7 +145,7 @@ class PermissionCard(AnswerableRequest):
             "{review} full screen",  # first, so that it's in view even in one row
             *[MORE] * is_cut,
             *self._ways_on(is_cut=is_cut),
-            *["↑↓ Enter answer"] * (len(self.options) > MAX_NUMBER),
+            *(self._how_to_choose or ["↑↓ Enter answer"] * (len(self.options) > MAX_NUMBER)),
             reject if self.can_reject else CANCEL_TO_REFUSE,
             "{raw} raw",
             "{leave_question} back",
@@ -195,8 +195,6 @@ class PermissionCard(AnswerableRequest):
             return
         from acp_tui.ui.permission.full_request import FullRequest, RequestScreen  # loading point: BEFORE_A_COMMAND
 
-        if self._rows is None:
-            self.app.clear_notifications()  # the notice about too little room would cover the request
         self._review = RequestScreen(FullRequest(self), self.asked)
         self.app.push_screen(self._review, self._on_review_closed)
 
@@ -206,6 +204,7 @@ class PermissionCard(AnswerableRequest):
 
     def _on_review_closed(self, _: None) -> None:
         self._review = None
+        self.lay_out()  # what was seen there is seen
 
     def _on_prune(self) -> None:
         """Close the full screen: a session that isn't shown can't be answered."""

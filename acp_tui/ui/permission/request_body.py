@@ -384,7 +384,8 @@ class RequestBody(Vertical):
         """The lines below the answers: the keys, or a warning in their place, so that the answers don't move."""
         told = key_lines(self.keys(has_focus=self.has_focus, is_cut=is_cut), self._width, self.app.size.height)
         keys = drawings.keys_lines(told, self._palette.muted, self._width)
-        warning = self._warning or (self._why_once_more if self._drawing.seen.wanted else "")
+        is_held = bool(self._drawing.seen.wanted) and self._rows is not None
+        warning = self._warning or (self._why_once_more if is_held else "")
         if not warning:
             return keys
         lines = wrap([(warning, self._palette.warning)], self._width)
@@ -501,8 +502,8 @@ class RequestBody(Vertical):
         left_out, again = self._drawn.left_out, self._drawing.seen.again
         if left_out:
             return f"{left_out:,} characters can't be shown: {again} to allow it anyway"
-        if self._drawing.seen.is_all_seen:
-            return f"You have seen all of it now: {again} to allow it"
+        if self._drawing.seen.is_all_seen:  # the card says its keys again
+            return "" if self.source is None else f"You have seen all of it now: {again} to allow it"
         return f"You haven't seen all of it: read on (PgDn), or {again} to allow it anyway"
 
     def action_go_to_file(self, step: int) -> None:

@@ -89,6 +89,11 @@ class AnswerableRequest(RequestBody, can_focus=True):
         return [f"{{previous_file}} {{next_file}} {', '.join(others)}"] if others else []
 
     @property
+    def _how_to_choose(self) -> Sequence[str]:
+        """What leads to a choice for Enter, where nothing is chosen, as on a card that took the keyboard by itself."""
+        return ["{next_field}, then Enter answer"] if self.chosen is None else []
+
+    @property
     def can_reject(self) -> bool:
         """Whether the agent offers an option to reject. Without one, the user can only cancel the turn."""
         return self._rejection is not None

@@ -302,8 +302,8 @@ class PromptInput(DraftArea):
         self._for_later = message.text if for_later else None
 
     def send_what_waits(self) -> None:
-        """Send what was taken back for later, unless the user has changed it."""
-        if self._for_later is not None and self._for_later == self.draft:
+        """Send what was taken back for later, unless the user has changed it or the app ends."""
+        if self._for_later is not None and self._for_later == self.draft and self.app.screen_stack:
             self.action_send()
         self._for_later = None
 

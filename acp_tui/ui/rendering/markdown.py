@@ -10,11 +10,11 @@ import re
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from acp_tui.conversation.visible import VisibleStream
 from acp_tui.ui.rendering.highlight import CodePanel
-from acp_tui.ui.rendering.markdown_blocks import IS_OPEN, MAX_NESTING, BlockPainter, split_blocks
+from acp_tui.ui.rendering.markdown_blocks import IS_OPEN, MAX_NESTING, BlockPainter, MarkdownBlock, split_blocks
 from acp_tui.ui.rendering.markdown_context import BlockCut, Context, OpenBlock, is_blank
 from acp_tui.ui.rendering.palette import PLAIN, Palette
 from acp_tui.ui.rendering.wrapping import BLANK, MIN_WIDTH, Row, Rows, UndrawnSection
@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
+    from textual.strip import Strip
 
 MAX_OPEN_CHARACTERS: Final = 6_000
-"""The maximum length to parse at once. A longer paragraph ends there, and another continues below it."""
+"""The maximum length to parse at once. Marks in a longer paragraph, such as of emphasis, end there."""
 
 # Hold back a last line that matches until it's clear what it is: a rule, a list, a heading's underline, the second line
 # of a table, a fence, a task, or a link definition.
@@ -41,6 +42,8 @@ _MAX_UNDECIDED: Final = 200
 
 SKIPPED_CHARACTERS: Final = 1_500
 """More text than this at once scrolls by before it can be read: its sections are drawn when they come into view."""
+MAX_CLOSED_UP_CHARACTERS: Final = 300_000
+"""Of a block. More of it that scrolls by has a shorter row where it was broken."""
 MAX_SECTION_CHARACTERS: Final = 4_000
 _SECTION_END: Final = re.compile(r"\n\n(?=[A-Za-z]|#{1,6} )")
 """Below an empty line, such a line begins a block, wherever it is but in a block of code or HTML."""
@@ -202,22 +205,38 @@ class MarkdownStream:
             self._cut(parsed, before)
             return
         cut = parsed.whole()
-        if self._is_flood and not self._context.opening and not cut.keeps_leaf:
+        is_huge = self._is_flood and len(self._tail) > MAX_CLOSED_UP_CHARACTERS
+        if is_huge and not self._context.opening and not cut.keeps_leaf:
             self._leave(f"{head}\n", cut.context)
         else:
             self._draw_finished(parsed, cut)
+            is_paragraph = parsed.blocks and parsed.blocks[-1].tokens[0].type == "paragraph_open"
+            ends_line = not mark or (mark == "\n" and head.endswith(("  ", "\\")))
+            if is_paragraph and not (ends_line or cut.context.gap or cut.context.opening):
+                self._context = replace(self._context, last_row=cast("Strip", self.rows.undrawn.pop()))
         self._tail = rest if mark == "\n" else self._context.prefix + rest
         self._examined = 0
 
     def _draw_finished(self, parsed: _Parsed, cut: BlockCut) -> None:
         painter = parsed.painter(self._palette, self._width)
         for block in parsed.blocks[:-1]:
-            self._put(painter.paint(block), block.gap)
+            self._paint(painter, block)
         if cut.token_count:
             last = parsed.blocks[-1]
-            self._put(painter.paint(replace(last, tokens=last.tokens[: cut.token_count])), last.gap)
+            self._paint(painter, replace(last, tokens=last.tokens[: cut.token_count]))
         leaf = painter.leaf or self._context.leaf
-        self._context = replace(cut.context, leaf=leaf if cut.keeps_leaf else None)
+        self._context = replace(cut.context, leaf=leaf if cut.keeps_leaf else None, last_row=painter.last_row)
+
+    def _paint(self, painter: BlockPainter, block: MarkdownBlock, *, finished: bool = True) -> None:
+        if block.gap or block.tokens[0].type != "paragraph_open":
+            self._put_last_row(painter)
+        self._put(painter.paint(block, finished=finished), block.gap)
+
+    def _put_last_row(self, painter: BlockPainter) -> None:
+        """Draw the last row of the paragraph above, which doesn't go on."""
+        if painter.last_row is not None:
+            self._put([painter.last_row], gap=False)
+            painter.last_row = None
 
     # The open end
 
@@ -225,8 +244,6 @@ class MarkdownStream:
         """Draw what is still open. Call it once after each `settle` whose result will be visible."""
         undecided = _HALF_CLOSING if isinstance(self._context.leaf, CodePanel) else _UNDECIDED
         text = self._tail if finished else _decided(self._tail, undecided)
-        if not text:
-            return
         settled = len(self.rows)
         parsed = self._parse(text, dict(self.references))
         painter = parsed.painter(self._palette, self._width)
@@ -234,7 +251,8 @@ class MarkdownStream:
             last = parsed.blocks[-1]
             parsed.blocks[-1] = replace(last, tokens=_half_written(last.tokens, len(parsed.lines) - 1))
         for block in parsed.blocks:
-            self._put(painter.paint(block, finished=False), block.gap)
+            self._paint(painter, block, finished=False)
+        self._put_last_row(painter)
         self._open_rows = len(self.rows) - settled
 
     def _parse(self, text: str, references: References) -> _Parsed:

@@ -18,7 +18,7 @@ from acp_tui.ui.rendering.markdown_context import Context, Leaf, is_blank
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.plain import TAB_CELLS, plain_lines
 from acp_tui.ui.rendering.tables import Alignment, Table, TableLayout
-from acp_tui.ui.rendering.wrapping import BLANK, Gutter, Row, width_cells, wrap
+from acp_tui.ui.rendering.wrapping import BLANK, Gutter, Joint, Row, width_cells, wrap
 from acp_tui.values import dataclass
 
 if TYPE_CHECKING:
@@ -171,6 +171,8 @@ class BlockPainter:
         """`lines` are the lines of the parsed text. Blank lines inside lists and quotes are shown as written."""
         self.leaf: Leaf | None = None
         """The code block or table that was painted last, to be continued later."""
+        self.last_row = context.last_row
+        """That of `context`, until a block continues it."""
         self._context = context
         self._md = md
         self._env = env
@@ -258,9 +260,16 @@ class BlockPainter:
         if self._heading is None and self._margin.wants_task_marker and (task := _TASK.match(source)):
             source = self._take_task(task) + source[task.end() :]
         base = self._base if self._heading is None else self._base + self._heading
-        for line in self._inline(source, base, token.meta.get(IS_OPEN, False)):
+        lines = self._inline(source, base, token.meta.get(IS_OPEN, False))
+        above, self.last_row = self.last_row, None
+        joints = [] if above is None else [segment for segment in above if isinstance(segment, Joint)]
+        if above is not None:
+            spans = [(text, style or base) for text, style, _ in above if text]
+            lines = [[*spans, (" ", base), *lines[0]], *lines[1:]]
+        for line in lines:
             for strip in wrap(line, self._margin.room):
-                self._put(strip)
+                self._put(Strip([*joints, *strip], strip.cell_length) if joints else strip)
+                joints = []
 
     def _take_task(self, task: re.Match[str]) -> str:
         """Replace the item's marker with the task's checkbox.

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
+from textual.strip import Strip
+
 from acp_tui.ui.rendering.highlight import CodePanel
 from acp_tui.ui.rendering.tables import TableLayout, sample_rows
 from acp_tui.values import dataclass
@@ -42,6 +44,8 @@ class Context:
     prefix: str = ""
     """The prefix of every line inside the containers."""
     leaf: Leaf | None = None
+    last_row: Strip | None = None
+    """The undrawn last row of a paragraph that the first block continues. A space follows it."""
 
     @property
     def line_count(self) -> int:

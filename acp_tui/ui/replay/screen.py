@@ -233,10 +233,10 @@ class ReplayScreen(Screen[None]):
         return self._chosen or self.timeline.wanted
 
     def _answer_to(self, key: RequestKey) -> RecordedAnswer | None:
-        return self.timeline.answers.get((self.shown, key))
+        return self.timeline.answers.get(self.timeline.question(self.shown, key, self._player.moment))
 
     def _reply_to(self, key: RequestKey) -> RecordedReply | None:
-        return self.timeline.replies.get((self.shown, key))
+        return self.timeline.replies.get(self.timeline.question(self.shown, key, self._player.moment))
 
     # Moving
 

@@ -15,7 +15,7 @@ import watchfiles
 
 from acp_tui.client.sessions.session_history import shown_agent
 from acp_tui.client.transcript.ending import events_for_end, is_enough
-from acp_tui.client.transcript.events import Event, Frame, Header, OwnAction
+from acp_tui.client.transcript.events import Event, Frame, Header, OwnAction, Restarted
 from acp_tui.client.transcript.lines import VERSION, Recording, RecordingUnreadable, SkippedLine, open_recording
 from acp_tui.client.transcript.replay import Replay, Step, is_prompt
 from acp_tui.client.transcript.replayed_sessions import Touch
@@ -29,7 +29,8 @@ from acp_tui.values import dataclass
 EVENTS_WITH_A_HANDSHAKE = 50
 """The agent identifies itself in one of the first events."""
 
-Question = tuple[SessionId | None, RequestKey]
+Question = tuple[SessionId | None, RequestKey, int]
+"""The last is the number of recordings that were begun before: each counts its questions anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +117,8 @@ class Timeline:
     is_end_wanted: bool = False
     """Whether to read what the end shows before the rest."""
     _ending: Ending | None = None
+    _restarts: list[int] = field(default_factory=list)
+    """Where each further recording begins."""
     _changes: list[int] = field(default_factory=list)
     _prompts: dict[SessionId | None, list[int]] = field(default_factory=lambda: {None: []})
     """Of each session; None: of all."""
@@ -223,6 +226,10 @@ class Timeline:
         at = bisect_left(self._prompts[None], moment)
         return self._prompts[None][at : at + 1] == [moment]
 
+    def question(self, session_id: SessionId | None, key: RequestKey, moment: int) -> Question:
+        """The question that has this key at a moment."""
+        return session_id, key, bisect_right(self._restarts, moment)
+
     # Indexing
 
     def _note(self, step: Step) -> None:
@@ -230,6 +237,9 @@ class Timeline:
         is_early = self.length <= EVENTS_WITH_A_HANDSHAKE
         if is_early and isinstance(event, Frame) and (said := _agent_in(event.data)):
             self.agent = shown_agent(self.header.agent, self.header.argv, said)
+        if isinstance(event, Restarted):
+            self._restarts.append(self.length)
+            self._asked.clear()
         self.front.note(step, is_prompt=(is_new := is_prompt(event)))
         if is_new:
             for session_id in (None, *(touch.session_id for touch in step.touched if touch.session_id is not None)):
@@ -238,15 +248,15 @@ class Timeline:
             self._changes.append(self.length)
         self._note_reply(event)
         for touch in step.touched:
-            for key in touch.conversation.elicitations:
-                self._elicited.setdefault((touch.session_id, key), event.at)
+            for key in touch.conversation.elicitations if Fact.ELICITATIONS in touch.change.facts else ():
+                self._elicited.setdefault(self.question(touch.session_id, key, self.length), event.at)
             if Fact.PERMISSIONS in touch.change.facts:
                 self._note_permissions(touch, event.at)
 
     def _note_reply(self, event: Event) -> None:
         match event:
             case OwnAction(at, session_id, ElicitationAnswered(key, action)):
-                question = self._replying = session_id, key
+                question = self._replying = self.question(session_id, key, self.length)
                 after_s = at - self._elicited.get(question, at)
                 self.replies[question] = RecordedReply(action, after_s, is_masked=not self.header.is_raw)
             case Frame(direction=way, data=data) if self._replying is not None and way.value == "out":
@@ -256,7 +266,7 @@ class Timeline:
     def _note_permissions(self, touch: Touch, at: float) -> None:
         session_id, conversation, _ = touch
         for key, request in conversation.permissions.items():
-            self._asked.setdefault((session_id, key), (request, at))
+            self._asked.setdefault(self.question(session_id, key, self.length), (request, at))
         for question, (request, asked_at) in list(self._asked.items()):
             if question[0] == session_id and question[1] not in conversation.permissions:
                 del self._asked[question]

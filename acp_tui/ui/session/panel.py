@@ -251,7 +251,7 @@ class SessionPanel(Vertical):
         self._subagent_line.remove()
         self._subagent_view = None
         self._main.display = True
-        self._main.come_to_front()
+        self._main.frames.schedule()
         return True
 
     def leave_subagents(self) -> None:

@@ -18,7 +18,7 @@ from textual.content import Content
 from textual.geometry import Size
 from textual.strip import Strip
 
-from acp_tui.client.attachments import without_mentions
+from acp_tui.client.attachments.attach import without_mentions
 from acp_tui.client.changes import ChangesError, FileChange
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.catch_up import digest
@@ -105,6 +105,8 @@ class GoingBack:
         entries = prompts_in(session.conversation)
         self.prompts = [self._sent(entry, len(entries) - at) for at, entry in enumerate(entries)]
         """The newest first."""
+        self._leads_away = False
+        """Whether only ways to another session are offered."""
 
     def _sent(self, entry: EntryId, number: int) -> SentPrompt:
         sent_at = self._moments.sent_at.get(entry) if self._moments is not None else None
@@ -117,6 +119,7 @@ class GoingBack:
 
     async def choose(self, way: Way, *, is_now: bool) -> None:
         """Let the user choose a prompt and how to go on from there, beginning with these, and do it."""
+        self._leads_away = is_now
         prompt = None if is_now else next(iter(self.prompts), None)
         if way == "files":
             prompt = await self._last_with_changes() or prompt
@@ -142,7 +145,7 @@ class GoingBack:
     # What can be done
 
     def ways(self, prompt: SentPrompt | None, changed: Mapping[str, FileChange] | None) -> Sequence[PickerRow[Way]]:
-        """Always the same ways. `changed` are the files changed since the prompt; None while that isn't known."""
+        """The same from each prompt. `changed` are the files changed since then; None while that isn't known."""
         labels, from_prompt, from_now = zip(*WAYS.values(), strict=True)
         return [
             PickerRow(
@@ -154,6 +157,7 @@ class GoingBack:
             for way, label, about in zip(
                 WAYS, aligned(labels), from_now if prompt is None else from_prompt, strict=True
             )
+            if not (self._leads_away and way in ("here", "files"))
         ]
 
     def _why_not(self, way: Way, prompt: SentPrompt | None, changed: Mapping[str, FileChange] | None) -> str:

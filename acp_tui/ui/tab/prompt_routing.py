@@ -538,9 +538,9 @@ class PromptController:
         if "@" not in prompt.text and not prompt.images:
             return (text,), ()
 
-        from acp_tui.client.attachments import attach, from_bytes
+        from acp_tui.client.attachments import attach, files
 
-        attached = await to_thread.run_sync(attach, prompt.text, cwd, abandon_on_cancel=True)
-        pictures = [await to_thread.run_sync(from_bytes, image.data, image.name) for image in prompt.images]
+        attached = await to_thread.run_sync(attach.attach, prompt.text, cwd, abandon_on_cancel=True)
+        pictures = [await to_thread.run_sync(files.from_bytes, image.data, image.name) for image in prompt.images]
         said = () if pictures and not prompt.text.strip() else (text, *attached.blocks[1:])
         return (*said, *pictures), attached.problems

@@ -125,7 +125,7 @@ class SessionScreen(Screen[None]):
             self.set_focus(self.prompt)
         self.prompt.reject_not_yet()  # it would go to another session
         left.display, stage.panel.display = False, True
-        stage.panel.view.come_to_front()  # it was told of that when it wasn't the tab's panel yet
+        stage.panel.view.frames.schedule()  # it was told of that when it wasn't the tab's panel yet
         await self.query("FindBar").remove()
         await left.remove()
         self._look_at_changes()

@@ -367,7 +367,7 @@ class Tab:
         self.screen.show_tabs()
         self.screen.show_sidebar()
         if self.panel is not None:
-            self.panel.view.come_to_front()
+            self.panel.view.frames.schedule()
         self.questions.look_for_questions()
 
     def note_state(self) -> None:

@@ -166,7 +166,6 @@ OPEN: Final = 4
 FLAGS: Final = 8
 """The number of combinations of the flags."""
 _NONE: Final = 0xFFFF_FFFF
-_SIDES: Final = {LineKind.IN: Direction.IN, LineKind.OUT: Direction.OUT}
 
 
 class Label(NamedTuple):

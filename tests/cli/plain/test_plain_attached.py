@@ -75,3 +75,28 @@ def test_a_recorded_session_goes_on_in_lines() -> None:
             terminal.shows("you: hello\n")
             terminal.shows("as you say")
             terminal.shows("you: ")
+
+
+def test_the_sessions_to_choose_from_are_those_that_the_command_lists_of_any_agent() -> None:
+    with a_user() as user:
+        with lines_of(user, "--plain", "--", *REMEMBERS) as terminal:
+            terminal.shows("you: ")
+            terminal.type("hello\n")
+            terminal.shows(" is done")
+            terminal.type("/rename Greetings\n")
+            terminal.shows("renamed to Greetings")
+            terminal.shows("\nyou: ")
+            terminal.type("\x04")
+            assert terminal.end() == 0
+        (row,) = user.run("sessions").stdout.splitlines()
+        assert row.endswith("Greetings")
+        with lines_of(user, "demo", "markdown", "--plain") as terminal:
+            terminal.shows("you: ")
+            terminal.type("/sessions no-such-word\n")
+            terminal.shows("No recorded session contains 'no-such-word'")
+            terminal.type("/sessions all\n")
+            terminal.shows(f"  1  {row}\n")
+            terminal.shows(", or Enter for none: ")
+            terminal.type("1\n")
+            terminal.shows("as you say")
+            terminal.shows("\nyou: ")

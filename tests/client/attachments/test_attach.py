@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.client.attachments import Attached, AttachmentLimits, attach
+from acp_tui.client.attachments.attach import Attached, attach
+from acp_tui.client.attachments.files import AttachmentLimits
 from acp_tui.conversation.content import Audio, Image, ResourceLink, Text, TextResource
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"

@@ -6,8 +6,7 @@ from base64 import b64encode
 
 import pytest
 
-from acp_tui.client.attachments import from_bytes
-from acp_tui.client.attachments.files import binary_type, media_type, text_type
+from acp_tui.client.attachments.files import binary_type, from_bytes, media_type, text_type
 from acp_tui.conversation.content import Audio, BlobResource, Image, TextResource
 
 OGG = b"OggS\0\x02" + bytes(21) + b"\x1e"

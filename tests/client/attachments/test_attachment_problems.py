@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.client.attachments import AttachmentLimits, attach
 from acp_tui.client.attachments import files as files_module
 from acp_tui.client.attachments import files as reading_module
+from acp_tui.client.attachments.attach import attach
+from acp_tui.client.attachments.files import AttachmentLimits
 from acp_tui.conversation.content import ContentBlock, Image, ResourceLink, TextResource
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from acp_tui.client.attachments import Mention, mentions, without_mentions
+from acp_tui.client.attachments.attach import Mention, mentions, without_mentions
 
 PIECES = [
     "@",

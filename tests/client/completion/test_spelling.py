@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.client.attachments import mentions
+from acp_tui.client.attachments.attach import mentions
 from acp_tui.client.completion.matching import PartialMention, being_written, mention_of
 
 NAMES = st.text(st.characters(exclude_characters="\0"), min_size=1, max_size=12).filter(

@@ -87,6 +87,7 @@ GIVEN: dict[str, st.SearchStrategy[Any]] = {
     "command": st.builds(AskedCommand, TEXTS, TEXTS),
     "more": METAS,
     "is_alone": st.just(True),
+    "is_ours": st.just(True),
 }
 """A value that isn't the default, for each field."""
 REQUESTS = st.builds(PermissionRequest, **GIVEN)

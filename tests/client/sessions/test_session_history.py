@@ -22,10 +22,12 @@ from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.client.transcript.lines import RecordingUnreadable
 from acp_tui.client.transcript.recording_plan import RecordingPlan
 from acp_tui.client.transcript.store import RecordingStore
+from acp_tui.conversation.entries import Failure
 from acp_tui.conversation.facts import SessionId, SessionSummary
-from acp_tui.conversation.updates import InfoChanged
+from acp_tui.conversation.tool_calls import UNFINISHED, ToolCallId
+from acp_tui.conversation.updates import ClientRemark, InfoChanged
 from support.dialogs import recorded
-from support.folding import fold
+from support.folding import ask, fold, prompt
 from support.recordings import play
 
 HERE = Path("/project")
@@ -137,6 +139,16 @@ async def test_a_recorded_session_is_found_by_its_words_and_read_again(tmp_path:
     (live,) = run.conversations.values()
     said = session.conversation.entries[: len(live.entries)]
     assert [type(entry) for entry in said] == [type(entry) for entry in live.entries]
+
+
+@pytest.mark.parametrize("why", ["", "The agent didn't open it"])
+def test_what_waited_for_an_answer_in_a_recording_is_unfinished_rather_than_failed(why: str) -> None:
+    whole = recorded("a", "A").recorded
+    assert whole is not None
+    session = SessionFromRecording(whole, fold(prompt("go"), ask(1, "write")), why)
+    assert not session.conversation.permissions
+    assert session.conversation.tool_call(ToolCallId("write")).call.status == UNFINISHED
+    assert isinstance(session.conversation.entries[-1], Failure if why else ClientRemark)
 
 
 @pytest.mark.parametrize("cwd", ["relative", "", "/a\0b"])

@@ -109,7 +109,7 @@ OWN: tuple[SessionUpdate, ...] = (
     PromptSent((), ("a note",)),
     PromptJoined((Text("turn left"),), ("a note",)),
     CancelRequested(),
-    PermissionAsked(PermissionRequest(RequestKey(2), PATCH.tool_call_id, OPTIONS, note="why"), PATCH),
+    PermissionAsked(PermissionRequest(RequestKey(2), PATCH.tool_call_id, OPTIONS, note="why", is_ours=True), PATCH),
     PermissionNoted(RequestKey(2), "a word"),
     PermissionAnswered(RequestKey(2), "allow", 1700000000.25, None),
     PermissionAnswered(RequestKey(2), None, None, "a rule"),

@@ -329,6 +329,17 @@ def test_each_message_of_a_reply_is_a_line_of_what_is_found(store: RecordingStor
     assert found == {"will": "I will write.", "may": "May I?", "done": "Done.", "again": "Again.", "first": "First."}
 
 
+def test_a_long_line_that_is_found_is_cut_at_a_word(store: RecordingStore, index: SessionIndex) -> None:
+    keep(
+        store,
+        1,
+        *opened("a"),
+        update("a", "agent_message_chunk", content={"type": "text", "text": "fifteen letters " * 20 + "zebras"}),
+    )
+    [session] = index.recent()
+    assert line_with(index, session, "zebras") == "…fifteen letters fifteen letters zebras"
+
+
 # Reading again
 
 

@@ -44,6 +44,7 @@ MEANINGS: Final = {
     "revert_file": "revert more",
     "undo": "undo a revert",
     "delete": "delete",
+    "copy_back": "copy a file back",
     "decline": "decline",
     **{f"{name}({quote}{number}{quote})": f"answer {number}" for number in range(1, 10)
        for name, quote in (("answer", "'"), ("number", ""))},

@@ -19,6 +19,10 @@ LONG = [agent(f"Paragraph {number}: a needle in the hay.\n\n") for number in ran
 async def look_for(page: Page, text: str) -> None:
     await page.press("f9")
     await page.settled()
+    await look_for_instead(page, text)
+
+
+async def look_for_instead(page: Page, text: str) -> None:
     page.pilot.app.screen.query_one(FindBar).query_one(Input).value = text
     await page.settled()
 
@@ -121,6 +125,16 @@ async def test_the_nearest_match_comes_into_view_as_one_types() -> None:
         assert "2/2 " in page.text
         await page.press("e", "enter")
         assert "1/2 " in page.text
+
+
+async def test_in_a_long_entry_the_nearest_match_is_the_one_in_view_or_else_the_last_above_it() -> None:
+    async with open_page(prompt("where is the Needle?"), *LONG, agent("nothing\n\n" * 30)) as page:
+        await look_for(page, "nothing")
+        assert "Paragraph" not in page.text
+        assert "1/30 " not in page.text
+        await look_for_instead(page, "needle")
+        assert "Paragraph 59: a needle" in page.text
+        assert "61/61 " in page.text
 
 
 async def test_nothing_found_is_said() -> None:

@@ -194,6 +194,11 @@ def test_a_thought_is_one_line_until_it_is_opened() -> None:
     assert _shown(drawing, DEFAULT_FOLDS) == ["  ▾ one", "    two", "    three"]
 
 
+def test_the_line_of_a_folded_thought_is_read_as_markdown() -> None:
+    drawing = _drawing(thought("**A plan** for `a.py`, *at last\n\n- one"))
+    assert _shown(drawing, DEFAULT_FOLDS) == ["  ▸ A plan for a.py, at last …"]
+
+
 def test_where_thoughts_are_open_each_can_be_shut_and_opened_again() -> None:
     drawing = _drawing(thought("one\ntwo\nthree"))
     assert len(_shown(drawing, OPEN)) == 3

@@ -164,6 +164,36 @@ async def test_what_fits_the_whole_screen_needs_no_reading_on() -> None:
         assert "You have seen all of it now: press 1 again to allow it" in _words(page), page.text
 
 
+@pytest.mark.parametrize("size", [(100, 40), (80, 24), (40, 12)])
+async def test_what_was_seen_on_the_full_screen_is_seen_on_the_card(size: tuple[int, int]) -> None:
+    fits = TextDiff("/project/short.py", "".join(f"line {number}\n" for number in range(1, 19)))
+    async with open_page(size=(100, 40)) as page:
+        await page.ask("call", kind="edit", content=(fits,))
+        await page.enter_card()
+        await page.press("1")
+        for _ in range(2):
+            await page.press("escape")
+            await page.pilot.resize_terminal(*size)
+            page.clock.pass_guard()
+            assert "seen all of it" not in _words(page), page.text
+            assert "f full screen" in page.text or "f to see it and answer" in _words(page), page.text
+            await page.press("f")
+            assert "You have seen all of it now: press 1 again to allow it" in _words(page), page.text
+        page.clock.pass_guard()
+        await page.press("1")
+        assert page.decisions == {"call": ALLOW.option_id}
+
+
+async def test_a_card_that_is_too_small_says_where_to_read_on() -> None:
+    async with open_page(size=(100, 40)) as page:
+        await page.ask("call", kind="edit", content=(LONG,))
+        await page.enter_card()
+        await page.press("1", "escape")
+        assert "You haven't seen all of it" in _words(page), page.text
+        await page.pilot.resize_terminal(40, 10)
+        assert "f to see it and answer" in _words(page), page.text
+
+
 async def test_what_was_paged_through_is_allowed_by_one_key() -> None:
     async with open_page() as page:
         await page.ask("call", kind="edit", content=(LONG,))

@@ -119,7 +119,7 @@ def test_what_a_run_hides_is_found_and_unfolded() -> None:
     folded = shown.lines
     searching = Searching(shown.column, lambda index, query: True)
     searching.begin("content of b.py")
-    assert searching.walk(0, lambda: False)
+    assert searching.walk((0, 0), lambda: False)
     assert searching.reveal() is not None
     assert any("content of b.py" in line for line in shown.lines)
     searching.begin("nowhere to be found")

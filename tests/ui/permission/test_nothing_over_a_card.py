@@ -92,3 +92,29 @@ async def test_a_list_that_is_open_when_a_card_comes_does_not_cover_it() -> None
         assert _is_clear(page)
         await page.press("e")
         assert _is_clear(page)
+
+
+async def test_a_dialog_shows_only_what_was_said_since_it_opened() -> None:
+    async with open_page() as page:
+        app = page.pilot.app
+        app.notify("The picture is saved")
+        await page.until(lambda: "The picture is saved" in page.text)
+        await page.press("ctrl+p")
+        await page.until(lambda: "Esc close" in page.text)
+        assert "The picture is saved" not in page.text
+        app.notify("Said here", severity="warning")
+        await page.until(lambda: "Said here" in page.text)
+        await page.press("escape")
+        assert "The picture is saved" in page.text
+        assert "Said here" in page.text
+
+
+async def test_a_warning_that_a_dialog_covers_is_said_after_it() -> None:
+    async with open_page() as page:
+        app = page.pilot.app
+        app.notify("The settings have a mistake", severity="warning", timeout=1)
+        app.notify("It is saved", timeout=1)
+        await page.press("ctrl+p")
+        await page.until(lambda: [each.message for each in page.notices] == ["The settings have a mistake"])
+        await page.press("escape")
+        await page.until(lambda: not page.notices)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from acp_tui.ui.kit.themes import palette_for
-from acp_tui.ui.prompt.colors import MAX_LINE, MAX_LINES, LineKinds, Place, spans
+from acp_tui.ui.prompt.draft import MAX_COLORED_LINES, MAX_LINE, LineKinds, Place, spans
 from support.screens import open_page
 from support.waiting import LINEAR, growth
 
@@ -76,7 +76,7 @@ def test_a_shell_command_is_no_markdown() -> None:
 
 
 def test_beyond_the_limits_nothing_is_colored() -> None:
-    assert LineKinds().place(["a"] * (MAX_LINES + 1), MAX_LINES) is None
+    assert LineKinds().place(["a"] * (MAX_COLORED_LINES + 1), MAX_COLORED_LINES) is None
     assert shown("**a** " + "b" * MAX_LINE) == []
 
 

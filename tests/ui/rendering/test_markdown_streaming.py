@@ -335,6 +335,24 @@ def test_blocks_that_are_broken_up_end_the_same_streamed_as_whole(monkeypatch: p
         assert streamed(text, size) == whole(text)
 
 
+@pytest.mark.parametrize("end", ["\n", "\n\n# End", "\n- end"])
+@pytest.mark.parametrize(
+    "lines", [LONG_BLOCKS["paragraph"], LONG_BLOCKS["line"], ["*soft*\n", "and\\\n", "hard\n"] * 400]
+)
+def test_a_long_paragraph_is_broken_for_the_parser_but_not_on_the_screen(
+    monkeypatch: pytest.MonkeyPatch, lines: list[str], end: str
+) -> None:
+    text = "".join(lines[:900]).rstrip() + end
+    unbroken = words(whole(text))
+    monkeypatch.setattr(markdown, "MAX_OPEN_CHARACTERS", 120)
+    assert words(whole(text)) == unbroken
+    assert words(streamed(text, 40)) == unbroken
+
+
+def words(rows: list[list[Segment]]) -> list[str]:
+    return ["".join(segment.text for segment in row) for row in rows]
+
+
 def test_finished_lines_stay_the_same_objects() -> None:
     renderer = MarkdownRenderer("one\n\ntwo\n\nthree\nfo")
     before = list(renderer.lines(WIDTH, PLAIN))

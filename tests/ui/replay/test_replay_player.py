@@ -60,7 +60,7 @@ def test_a_step_leaves_out_events_that_change_nothing(timeline: Timeline) -> Non
 
 
 def test_it_is_known_how_and_when_a_question_was_answered(timeline: Timeline) -> None:
-    answer = timeline.answers[SessionId("s"), RequestKey(1)]
+    answer = timeline.answers[timeline.question(SessionId("s"), RequestKey(1), QUESTION)]
     assert answer.decision is not None
     assert (answer.decision.option_name, answer.after_s) == ("Allow once", 2.5)
 

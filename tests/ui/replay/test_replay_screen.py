@@ -12,8 +12,10 @@ from typing import Any
 import anyio
 
 from acp_tui.client.settings.settings import KeyChoice, Settings
-from acp_tui.client.transcript.events import Dropped, Event, Exited, Frame, UnknownEvent
+from acp_tui.client.transcript.events import Dropped, Event, Exited, Frame, OwnAction, Restarted, UnknownEvent
 from acp_tui.client.transcript.lines import Recording
+from acp_tui.conversation.facts import RequestKey, SessionId
+from acp_tui.conversation.updates import PermissionAnswered
 from acp_tui.rpc import Direction
 from acp_tui.ui.conversation.entry_views import EntryView
 from acp_tui.ui.conversation.view import ConversationView
@@ -22,7 +24,18 @@ from acp_tui.ui.replay.panel import RecordedCard
 from acp_tui.ui.replay.player import Pace, Spot
 from acp_tui.ui.replay.screen import Position, ReplayApp, ReplayBar, ReplayScreen, bar_of
 from acp_tui.ui.replay.timeline import Timeline
-from support.recorded_sessions import begun, form, got, prompted, said, timeline_of, told, two_turns, unread_timeline_of
+from support.recorded_sessions import (
+    HEADER,
+    begun,
+    form,
+    got,
+    prompted,
+    said,
+    timeline_of,
+    told,
+    two_turns,
+    unread_timeline_of,
+)
 from support.screens import Shown, settled
 from support.settling import until_so
 from support.waiting import TEST_LIMIT_S
@@ -100,6 +113,22 @@ def test_the_card_of_a_replay_has_no_key_and_no_message_that_answers() -> None:
 
 async def test_a_question_that_nobody_answered_is_said_to_be_that(tmp_path: Path) -> None:
     async with projected(tmp_path, two_turns()[:6]) as replay:
+        assert "unanswered in this recording" in replay.text
+
+
+async def test_a_question_has_its_own_answer_although_each_process_counts_from_1(tmp_path: Path) -> None:
+    asked = [event for event in two_turns() if event.at < 6.0]
+    rejected = OwnAction(3.5, SessionId("s"), PermissionAnswered(RequestKey(1), "no"))
+    again = [*asked[:-1], rejected, got(4.0, 2, stopReason="end_turn")]
+    restart = Restarted(0.0, HEADER)
+    events = [*asked, restart, *again, restart, *form({"name": "Ada"}), restart, *form({"name": "Grace"})[:-2]]
+    async with projected(tmp_path, events, until=QUESTION) as replay:
+        assert "chosen after 2.5 s: Allow once" in replay.text
+        await replay.press("]", "right", "right", "right")
+        assert "chosen after 0.5 s: Reject" in replay.text
+        await replay.press("]", "right")
+        assert "accepted after 2.0 s" in replay.text
+        await replay.press("]", "right")
         assert "unanswered in this recording" in replay.text
 
 

@@ -246,6 +246,8 @@ async def test_a_slash_command_opens_it_with_its_way_from_the_newest_state(
         await desk.has_session()
         await desk.send(typed)
         await desk.shows(title)
+        assert "Go on in a new session" in desk.text
+        assert "choose a prompt for that" not in desk.text
         if typed == "/fork":
             await desk.press("enter")
             await desk.gets("session/fork")

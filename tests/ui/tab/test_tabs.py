@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rich.cells import cell_len
 
-from acp_tui.client.attachments import mentions
+from acp_tui.client.attachments.attach import mentions
 from acp_tui.conversation.updates import Disconnected, Reconnected
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.session.status_line import Status, StatusLine, line_of
@@ -263,6 +263,11 @@ async def test_a_row_of_the_sessions_dialog_has_the_agents_last_line_as_it_is_sh
         await desk.shows("I am ready")
         await desk.press("f3")
         await desk.shows("1 ● Can you help?", "I am ready to help.")
+
+
+def test_what_is_shown_of_a_long_last_line_begins_with_a_whole_word() -> None:
+    said = last_line(fold(agent("one-two " * 100 + "three")))
+    assert said == "… " + "one-two " * ((len(said) - 7) // 8) + "three"
 
 
 def test_a_restart_leaves_the_failure_before_it_out_of_a_sessions_last_line() -> None:
