@@ -87,7 +87,7 @@ class Desk(Page):
         """The titles of all the palette's commands. Opens and closes the palette."""
         await self.press("ctrl+p", "space")
         titles = [row.label for row in self.rows]
-        await self.press("escape")
+        await self.press("escape", "escape")
         return titles
 
     async def do(self, command: str) -> None:
