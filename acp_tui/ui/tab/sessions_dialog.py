@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Final, TypeAlias
 
+from rich.style import Style
 from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -34,6 +35,9 @@ from acp_tui.ui.kit.filtered_list import FilteredList, matching
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.kit.row_list import MOST_ROWS, PickerRow
 from acp_tui.ui.permission.permission_card import PermissionCard
+from acp_tui.ui.rendering.inline import inline_lines
+from acp_tui.ui.rendering.markdown import markdown_parser
+from acp_tui.ui.rendering.palette import PLAIN
 from acp_tui.ui.rendering.wrapping import cut
 from acp_tui.ui.session.panel import SessionPanel
 from acp_tui.ui.tab.sessions import HistoryController
@@ -111,7 +115,8 @@ class SessionList(FilteredList):
     def __init__(self, rows: Sequence[PickerRow[str]], *, empty: str) -> None:
         super().__init__(rows, empty=empty)
         self._found: Sequence[PickerRow[str]] = ()
-        self._lines: Mapping[str, str] = {}
+        self._lines: dict[str, str] = {}
+        """What was found in the conversations, by session key."""
 
     @property
     def words(self) -> str:
@@ -125,10 +130,17 @@ class SessionList(FilteredList):
         self._found = rows
         self._narrow(max(self._list.cursor, 0))
 
-    def show_lines(self, lines: Mapping[str, str]) -> None:
-        """Show these lines of the conversations, by session key."""
-        self._lines = lines
-        self._show_about()
+    @property
+    def unread(self) -> str:
+        """The first row in view whose line in the conversation isn't known yet; "" for none."""
+        near = self._list.rows[max(self._list.cursor, 0) :][:MOST_ROWS]
+        return next((row.value for row in near if row.group == FOUND and row.value not in self._lines), "")
+
+    def show_line(self, key: str, line: str) -> None:
+        """Show this line of the conversation below its row, with its Markdown read."""
+        spans = inline_lines(markdown_parser(), line, {}, PLAIN, Style.null())[0]
+        self._lines[key] = "".join(text for text, _ in spans)
+        self._narrow(max(self._list.cursor, 0))
 
     def on_input_changed(self, event: Input.Changed) -> None:
         self._found = ()
@@ -138,14 +150,9 @@ class SessionList(FilteredList):
     def _narrow(self, cursor: int) -> None:
         by_title = matching(self._all, self._search.value)
         shown = {row.value for row in by_title}
-        found = (replace(row, group=FOUND) for row in self._found if row.value not in shown)
-        self._show([*by_title, *found], cursor)
-
-    def _show_about(self) -> None:
-        super()._show_about()
-        line = self._lines.get(self.row.value) if self.row is not None else None
-        if self.row is not None and line:
-            self._about.update(Content("\n").join([shown_line(line), shown_line(self.row.description)]))
+        found = [row for row in self._found if row.value not in shown]
+        lines = (replace(row, group=FOUND, below=self._lines.get(row.value, "…")) for row in found)
+        self._show([*by_title, *lines], cursor)
 
 
 HERE: Final = "this project"
@@ -171,6 +178,17 @@ class QuestionBelow(PermissionCard):
 
     class Answered(Message):
         """Posted when the request that had the focus is gone."""
+
+    class Resized(Message):
+        """Posted when it may need more or fewer lines."""
+
+    @property
+    def lines(self) -> int:
+        """How many it takes, with its margin."""
+        return self.outer_size.height + self.styles.margin.height if self.display else 0
+
+    def on_resize(self) -> None:
+        self.post_message(self.Resized())
 
     def show_request(self, asked: ShownRequest | None) -> None:
         had_focus = self.has_focus_within
@@ -222,12 +240,14 @@ class SessionsDialog(Dialog[Act | None]):
         self._closes: Worker[None] | None = None
         self._wanted = ""
         """The words to search for in the conversations."""
-        self._lines: dict[str, str] = {}
+        self._reading: Worker[None] | None = None
         self._list = SessionList(self._draw(in_order(source.in_tabs())), empty="Loading …")
         self._notice: tuple[str, Content] | None = None
         """What was said of the row with this key."""
         self._asking: SessionPanel | None = None
         """Whose request the card shows."""
+        self._card_lines = 0
+        """The most that the card has taken while a question waits, so that nothing moves with the cursor."""
         self._card = QuestionBelow(self, clock=source.clock)
         self._said = Static(classes="dialog-said", markup=False)
         self._frame = Frame(Content("Sessions"), self._keys, self._list, self._card, self._said)
@@ -364,19 +384,37 @@ class SessionsDialog(Dialog[Act | None]):
                 rows.append(row_of(one, *self._source.judge(one)))
         shown = in_order((*placed.values(), *rows))
         self._rows = {row.key: row for row in shown}
+        self._lay_out(shown)
         drawn = self._draw(shown)
         self._drawn = {row.value: row for row in drawn}
-        is_needed = any(row.is_tab and row.group == NEEDS_YOU for row in shown)
-        listed = [row for row in drawn if not row.is_rare]
-        lines = len(listed) + sum(bool(row.below) for row in listed) + len({row.group for row in listed})
-        height = min(self.size.height, MOST_LINES)
-        self.set_class(is_needed, "-needed")
-        self.set_class(is_needed or lines > min(MOST_ROWS, height - LINES_BESIDE), "-full")
-        around = LINES_AROUND - self.has_class("-low")  # it has no title
-        self._card.fit(height - around - self._frame.key_lines - max(height // LIST_SHARE, 3))
         self._list.show_rows(drawn, empty=self._nothing(), stays=self.focused is self._card)
         self._show_found()
         self._say_how_it_stands()
+
+    @on(QuestionBelow.Resized)
+    def _make_room(self) -> None:
+        if self._card.lines > self._card_lines:
+            self._card_lines = self._card.lines
+            self._show()
+
+    def _lay_out(self, rows: Sequence[SessionRow]) -> None:
+        """Share the lines out between the list and the question. If they're few, each row has only one."""
+        listed = [row for row in rows if not row.can_be_hidden]
+        lines = len(listed) + len({row.group for row in listed})
+        both = lines + sum(bool(row.last) for row in listed)
+        is_needed = any(row.is_tab and row.group == NEEDS_YOU for row in rows)
+        height = min(self.size.height, MOST_LINES)
+        is_low = self.has_class("-low")
+        beside = LINES_AROUND - is_low - is_needed + self._frame.key_lines  # without a title, or a blank line
+        room = height - beside - max(height // LIST_SHARE, 3)
+        self._card_lines = min(self._card_lines, room) * is_needed
+        is_dense = is_low or (is_needed and both > height - beside - self._card_lines)
+        lines = lines if is_dense else both
+        self.set_class(is_dense, "-dense")
+        self.set_class(bool(self._card_lines), "-needed")
+        self.set_class(bool(self._card_lines) or lines > min(MOST_ROWS, height - LINES_BESIDE), "-full")
+        self._frame.styles.max_height = beside + self._card_lines + max(lines, 3) if self._card_lines else None
+        self._card.fit(room)
 
     def _draw(self, rows: Iterable[SessionRow]) -> list[PickerRow[str]]:
         return session_rows(
@@ -384,7 +422,7 @@ class SessionsDialog(Dialog[Act | None]):
             here=self._here,
             now=self._now().astimezone(),
             cells=self._list.size.width - MARK_CELLS if self.is_mounted else 0,
-            is_low=self.has_class("-low"),
+            is_low=self.has_class("-dense"),
         )
 
     def _nothing(self) -> str:
@@ -418,7 +456,7 @@ class SessionsDialog(Dialog[Act | None]):
 
     def on_session_list_sought(self, message: SessionList.Sought) -> None:
         """Search the conversations, which takes a moment. Titles are filtered at once."""
-        self._found, self._lines, self._notice = (), {}, None
+        self._found, self._notice = (), None
         self._look_for(message.words)
         self._card.note_typed(message.words, "the search")
 
@@ -455,31 +493,27 @@ class SessionsDialog(Dialog[Act | None]):
         self._rows |= found
         self._list.show_found([self._drawn.get(key) or drawn[key] for key in found])
 
-    @work(exclusive=True, group="line")
-    async def _show_line(self) -> None:
-        """Show the line that matches the search in the session at the cursor."""
-        row, words = self._row, self._list.words
-        session = row.past if row is not None else None
-        if row is None or session is None or not words or row.key in self._lines:
-            return
-        if session.key not in {one.key for one in self._found}:
-            return
-        try:
-            line = await self._source.line_with(session, words)
-        except ClientError as error:
-            line = str(error)
-        if words == self._list.words:
-            self._lines[row.key] = line
-            self._list.show_lines(self._lines)
+    @work(group="lines")
+    async def _read_lines(self) -> None:
+        """Show the lines that match the search below the sessions in view."""
+        while key := self._list.unread:
+            words, session = self._list.words, self._rows[key].past
+            try:
+                line = await self._source.line_with(session, words) if session is not None else ""
+            except ClientError as error:
+                line = str(error)
+            if words == self._list.words:
+                self._list.show_line(key, line)
 
     # The question of the session at the cursor
 
     def on_filtered_list_moved(self) -> None:
-        """Show its keys, what its agent asks, and the line that matches the search."""
+        """Show its keys, what its agent asks, and the lines that match the search."""
         self._frame.show_keys(self._keys)
         self._say_how_it_stands()
         self._show_question()
-        self._show_line()
+        if self._reading is None or self._reading.is_finished:
+            self._reading = self._read_lines()
 
     def _show_question(self) -> None:
         """Show the request that the panel of its tab shows, and its changes, under the tab's name."""

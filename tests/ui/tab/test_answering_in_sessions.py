@@ -168,6 +168,37 @@ async def test_on_a_small_screen_rows_question_and_the_way_out_are_in_view(
         await desk.shows("1 ▲ Tidy up", "Delete everything", "Esc close", "Tab")
 
 
+async def test_the_question_stands_right_below_the_list_and_moves_nothing(open_desk: OpenDesk) -> None:
+    async with asking(open_desk, ONE) as desk:
+        await desk.pilot.resize_terminal(120, 40)
+        await desk.until(lambda: desk.text.count("\n") > 30)
+
+        def lines() -> list[str]:
+            return [line.strip(" │") for line in desk.text.splitlines()]
+
+        await desk.until(lambda: any(line.startswith("╭─ 1 ▲") for line in lines()))
+        await desk.settled()
+        card = next(at for at, line in enumerate(lines()) if line.startswith("╭─ 1 ▲"))
+        assert "2 ●" in "".join(lines()[card - 3 : card])
+        keys = next(at for at, line in enumerate(lines()) if "Esc close" in line)
+        await desk.press("down")
+        await desk.hides("Permission")
+        assert "Esc close" in lines()[keys]
+
+
+async def test_at_80_by_24_five_tabs_stay_in_view_above_a_question(open_desk: OpenDesk) -> None:
+    more = "".join(f'answer(expect("session/new"), sessionId="s{number}")\n' for number in (3, 4, 5))
+    async with asking(open_desk, ONE, more) as desk:
+        await desk.press("escape")
+        for number in (3, 4, 5):
+            await desk.press("ctrl+n")
+            await desk.until(lambda number=number: len(desk.tabs) == number)  # type: ignore[misc]
+            await desk.has_session()
+        await desk.pilot.resize_terminal(80, 24)
+        await desk.press("f3")
+        await desk.shows("1 ▲ Tidy up", "2 ●", "3 ●", "4 ●", "5 ●", "Delete everything", "Esc close")
+
+
 async def test_a_tab_that_needs_the_user_can_be_closed_from_the_list(open_desk: OpenDesk) -> None:
     async with asking(open_desk, ONE) as desk:
         await desk.press("alt+w")

@@ -241,3 +241,13 @@ async def test_on_a_small_screen_what_is_said_takes_lines_from_the_list_only(
         await desk.shows("▪ Deleted the recording.", "3 earlier in this project", "How are zebras", "Esc close")
         await desk.press("escape", "f3", "ctrl+d")
         await desk.shows("It can't be deleted: scripted", "can't delete sessions", "◉ 1 ● scripted", "Esc close")
+
+
+async def test_a_refusal_names_the_agent_of_a_tab_as_its_row_does(open_desk: OpenDesk) -> None:
+    script = 'handshake(agentInfo={"name": "x", "title": "Xavier", "version": "1.2"})\n'
+    async with open_desk(script + 'answer(expect("session/new"), sessionId="s1")', IDLE) as desk:
+        await desk.has_session()
+        await desk.press("f3")
+        await desk.shows("1 ● Xavier")
+        await desk.press("ctrl+d")
+        await desk.shows("It can't be deleted: Xavier can't delete sessions")

@@ -78,7 +78,7 @@ class Pages(NoSessions):
         return [one for one in self.recordings if words in f"{one.title} roars in {one.session_id}"]
 
     async def line_with(self, session: PastSession, words: str) -> str:
-        return f"the line: {words}"
+        return f"the *line*: {words}"
 
     def judge(self, session: PastSession) -> tuple[OpenMode, str]:
         return self.ways.get(session.session_id, (OpenMode.AGENT, ""))
@@ -434,6 +434,18 @@ async def test_what_was_said_is_searched_too_and_its_line_shown() -> None:
         await loaded(page, "the line: roars in r2")
         await page.press("enter")
         assert await chosen(page, pages) == "r2"
+
+
+async def test_each_session_found_shows_its_line_as_it_reads() -> None:
+    pages = Pages(recordings=[recorded("r1", "About zebras"), recorded("r2", "About lions")])
+    async with open_dialog(SessionsDialog(pages)) as page:
+        await loaded(page, "2 earlier in this project")
+        await page.press(*"roars")
+        await loaded(page, "In the conversations")
+        await page.until(lambda: page.words.count("the line: roars") == 2)
+        await page.press("ctrl+u", *"zebras")
+        await page.until(lambda: "About lions" not in page.words)
+        assert page.words.count("zebras") == 2, "in the search and in the title"
 
 
 async def test_ctrl_n_makes_a_new_session_and_esc_none() -> None:

@@ -350,3 +350,18 @@ async def test_another_agent_gets_what_was_said_as_a_draft_to_edit(open_desk: Op
         assert mentions(desk.draft) == []  # the agent's text can't attach a file
         assert desk.draft.endswith("## Now\n\n")
         assert len(desk.sent("session/prompt")) == 1
+
+
+async def test_changed_lines_stand_only_at_a_tab_that_is_alone_in_its_folder(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, TWO + "serve_until_closed()") as desk:
+        await desk.has_session()
+        await desk.until(lambda: desk.tab.changes is not None)
+        desk.tab.cwd.joinpath("new.txt").write_text("one\ntwo\n")
+        await desk.until(lambda: desk.tab.changes is not None and "+2" in desk.tab.changes.summary())
+        await desk.press("f3")
+        await desk.shows("1 ● scripted +2 scripted")
+        await desk.press("escape", "ctrl+n")
+        await desk.until(lambda: len(desk.tabs) == 2)
+        await desk.has_session()
+        await desk.press("f3")
+        await desk.shows("1 ● scripted scripted")
