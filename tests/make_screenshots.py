@@ -40,7 +40,7 @@ from acp_tui.ui.base.app import FONTS
 from acp_tui.ui.kit.themes import LIGHT
 from acp_tui.ui.replay.demo_recording import DemoUser, record_demo, without_durations
 from acp_tui.ui.replay.panel import RecordedPanel
-from acp_tui.ui.replay.player import Pace, Spot, moment_of
+from acp_tui.ui.replay.player import Speed, Spot, moment_of
 from acp_tui.ui.replay.render import View, open_studio, picture_of, timeline_of_demo
 from acp_tui.ui.replay.screen import ReplayApp
 from acp_tui.ui.replay.timeline import Timeline, open_playable
@@ -152,7 +152,7 @@ async def take_recording() -> Pictures:
         inspector = InspectApp(inspect_file(file), file)
         with open_playable(file) as recording:
             timeline = Timeline(recording, edit=without_durations)
-            replay = ReplayApp(timeline, pace=Pace(speed=0), until=Spot(is_question=True))
+            replay = ReplayApp(timeline, pace=Speed(speed=0), until=Spot(is_question=True))
             return {
                 # To the permission request, then to what precedes and follows it.
                 "inspector": await shown(
@@ -273,7 +273,7 @@ async def take_film() -> str:
 
 def _cuts(times: Sequence[float]) -> Iterator[tuple[float, int]]:
     """Which moment to show at which time of the film. The last is the end."""
-    pace, film_s, cut_s = Pace(), 0.0, 0.0
+    pace, film_s, cut_s = Speed(), 0.0, 0.0
     for moment, (before_s, at_s) in enumerate(pairwise((times[0], *times))):
         film_s += pace.wait_s(at_s - before_s)
         if film_s - cut_s >= CUT_S:

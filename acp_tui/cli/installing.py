@@ -8,12 +8,12 @@ import anyio
 
 from acp_tui.cli.output import say, show_step
 from acp_tui.cli.terminal import agrees, open_terminal
-from acp_tui.client.agents.installed import Installed, Offer, terms_of
+from acp_tui.client.agents.installed import Installable, Installed, terms_of
 from acp_tui.client.agents.installing import InstallFailed, install, look_up
 from acp_tui.conversation.visible import make_visible_line
 
 
-def install_asking(offer: Offer, before: Installed | None = None) -> Installed | None:
+def install_asking(offer: Installable, before: Installed | None = None) -> Installed | None:
     """Install it, or replace an older one, once the user agrees; None, and no look-up, without a terminal to ask on.
 
     Raises InstallFailed, also if they don't agree.

@@ -67,7 +67,7 @@ def _main(argv: list[str]) -> int:
         if isinstance(error, BrokenPipeError) and not sys.stdout.isatty():
             _give_up_stdout()
             return ExitCode.DONE  # with `| head`, the reader has all it wants
-        if isinstance(error, CannotWrite):
+        if isinstance(error, OutputFailed):
             _give_up_stdout()
             sys.stderr.write(f"acp-tui: can't write to stdout: {error.strerror}\n")
             return ExitCode.ERROR
@@ -175,7 +175,7 @@ _STREAMS: Final = (("stdin", os.O_RDONLY), ("stdout", os.O_RDONLY), ("stderr", o
 # to the descriptor. Neither does what Textual draws; there, `conversation.visible` is applied while drawing.
 
 
-class CannotWrite(OSError):
+class OutputFailed(OSError):
     """stdout or stderr took no text, for another reason than that nothing reads it."""
 
 
@@ -186,7 +186,7 @@ def _telling_failures() -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise CannotWrite(error.errno, error.strerror) from error
+        raise OutputFailed(error.errno, error.strerror) from error
 
 
 class VisibleOutput(io.TextIOBase):

@@ -36,7 +36,7 @@ from acp_tui.conversation.wording import clock
 from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.kit.themes import DARK
 from acp_tui.ui.replay.demo_recording import CannotRender, DemoUser, record_demo
-from acp_tui.ui.replay.player import Pace, Spot, read_spot
+from acp_tui.ui.replay.player import Speed, Spot, read_spot
 from acp_tui.ui.replay.render import View, render, suffix_of, timeline_of, timeline_of_demo
 from acp_tui.ui.replay.screen import ReplayApp
 from acp_tui.ui.replay.timeline import Timeline, open_playable
@@ -52,7 +52,7 @@ def run(args: Args) -> int:
     until = spot_of(args.until)
     source = session_named(args.word)
     read = settings_to_show(source, "for a file instead: acp-tui render")
-    return run_replay(source, Pace(args.speed, args.max_wait), until, read.settings, notes_of(read))
+    return run_replay(source, Speed(args.speed, args.max_wait), until, read.settings, notes_of(read))
 
 
 def spot_of(text: str | None) -> Spot | None:
@@ -77,7 +77,7 @@ def settings_to_show(source: RecordedSession | Path | str, otherwise: str) -> Se
 
 
 def run_replay(
-    source: RecordedSession | Path | str, pace: Pace, until: Spot | None, settings: Settings, notes: Sequence[str] = ()
+    source: RecordedSession | Path | str, pace: Speed, until: Spot | None, settings: Settings, notes: Sequence[str] = ()
 ) -> int:
     """Show a recording, or a scenario by name, until the user quits. Returns the exit status.
 

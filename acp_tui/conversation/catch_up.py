@@ -39,7 +39,7 @@ class _Retelling:
         self._keys = map(facts.RequestKey, count(-1, -1))  # keys from 1 on belong to waiting questions
         self._turns = deque(conversation.turns)
         """The turns whose end isn't told yet."""
-        self._running = conversation.turn_start if conversation.turn is not facts.Turn.IDLE else None
+        self._running = conversation.turn_start if conversation.turn is not facts.TurnPhase.IDLE else None
         """The entry that began the turn that runs."""
         self._begun: int | None = None
         """The entry that began the turn, while one runs as told."""
@@ -126,7 +126,7 @@ class _Retelling:
             if conversation.has_run and not conversation.is_idle:
                 yield updates.StateReported("running")
             yield updates.StateReported(conversation.state, background=conversation.background)
-        if conversation.turn is facts.Turn.CANCELLING:
+        if conversation.turn is facts.TurnPhase.CANCELLING:
             yield updates.CancelRequested()
         # The end of a turn settled its calls as retold, but some continued.
         for call_id in sorted(conversation.unsettled_calls):

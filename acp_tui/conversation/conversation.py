@@ -32,7 +32,7 @@ from acp_tui.conversation.facts import (
     Plan,
     RequestKey,
     SessionId,
-    Turn,
+    TurnPhase,
     TurnSpent,
     TurnUsage,
     Usage,
@@ -90,7 +90,7 @@ class Conversation:
     """Everything a session has said. Read it freely; only `reducer.apply` changes it."""
 
     entries: EntryList = field(default_factory=EntryList)
-    turn: Turn = Turn.IDLE
+    turn: TurnPhase = TurnPhase.IDLE
     last_stop_reason: str | None = None
     plans: dict[str, Plan] = field(default_factory=dict)
     commands: tuple[OfferedCommand, ...] = ()
@@ -187,11 +187,11 @@ class Conversation:
     @property
     def is_idle(self) -> bool:
         """Whether no turn is running, so you can send a prompt."""
-        return self.turn is Turn.IDLE
+        return self.turn is TurnPhase.IDLE
 
     @property
     def is_cancelling(self) -> bool:
-        return self.turn is Turn.CANCELLING
+        return self.turn is TurnPhase.CANCELLING
 
     @property
     def is_asking(self) -> bool:

@@ -39,7 +39,7 @@ class Fact(Enum):
     CONNECTION = auto()
 
 
-class Turn(Enum):
+class TurnPhase(Enum):
     """The phase of the session's turn."""
 
     IDLE = auto()

@@ -237,7 +237,7 @@ def _prompt_sent(conversation: Conversation, prompt: updates.PromptSent) -> Chan
     entry_id = _append(conversation, message)
     if prompt.awaits_id:
         conversation.unaccepted.append(entry_id)
-        if conversation.turn is not facts.Turn.IDLE:
+        if conversation.turn is not facts.TurnPhase.IDLE:
             conversation.joining.add(entry_id)
             conversation.has_run, conversation.idle_report = False, None
             return Change((entry_id,), (facts.Fact.TURN,))
@@ -251,7 +251,7 @@ def _prompt_sent(conversation: Conversation, prompt: updates.PromptSent) -> Chan
 
 
 def _begin_turn(conversation: Conversation, start: entries.EntryId) -> None:
-    conversation.turn = facts.Turn.RUNNING
+    conversation.turn = facts.TurnPhase.RUNNING
     usage, is_first = conversation.usage, conversation.turn_start is None and start == 0
     told = usage.cost_amount if usage is not None else None
     conversation.cost_before = 0.0 if told is None and is_first else told
@@ -306,13 +306,13 @@ def _state_reported(conversation: Conversation, report: updates.StateReported) -
     if report.state == UNKNOWN:  # the agent can't tell: neither work nor the end of it
         return Change(facts=(facts.Fact.TURN,))
     if report.state != IDLE:
-        if conversation.turn is facts.Turn.IDLE:  # the agent started working on its own
+        if conversation.turn is facts.TurnPhase.IDLE:  # the agent started working on its own
             _begin_turn(conversation, entries.EntryId(len(conversation.entries)))
         if conversation.idle_report is not None:  # a turn had ended, and another prompt was waiting
             _count(conversation, conversation.idle_report.usage)
         conversation.has_run, conversation.idle_report = True, None
         return Change(facts=(facts.Fact.TURN,))
-    if conversation.turn is facts.Turn.IDLE:
+    if conversation.turn is facts.TurnPhase.IDLE:
         return Change(facts=(facts.Fact.TURN,))  # a snapshot: its details about the turn were reported before
     conversation.idle_report = report
     ended = _end_if_over(conversation)
@@ -321,7 +321,7 @@ def _state_reported(conversation: Conversation, report: updates.StateReported) -
 
 def _end_if_over(conversation: Conversation) -> Change:
     report = conversation.idle_report
-    has_worked = conversation.has_run or conversation.turn is facts.Turn.CANCELLING
+    has_worked = conversation.has_run or conversation.turn is facts.TurnPhase.CANCELLING
     if report is None or conversation.unaccepted or not has_worked:
         return NOTHING
     if report.failure is not None:
@@ -331,9 +331,9 @@ def _end_if_over(conversation: Conversation) -> Change:
 
 def _cancel_requested(conversation: Conversation) -> Change:
     """Mark the turn as canceling until the agent ends it; its unfinished calls count as canceled now (R-CANC-2)."""
-    if conversation.turn is not facts.Turn.RUNNING:
+    if conversation.turn is not facts.TurnPhase.RUNNING:
         return NOTHING
-    conversation.turn = facts.Turn.CANCELLING
+    conversation.turn = facts.TurnPhase.CANCELLING
     return Change(_settle_calls_of_turn(conversation, tool_calls.CANCELLED), (facts.Fact.TURN,))
 
 
@@ -365,8 +365,8 @@ def _end_turn(conversation: Conversation, touched: tuple[entries.EntryId, ...], 
     conversation.unaccepted.clear()
     conversation.joining.clear()
     touched = (*touched, *_release_held(conversation))
-    start = conversation.turn_start if conversation.turn is not facts.Turn.IDLE else None
-    conversation.turn = facts.Turn.IDLE
+    start = conversation.turn_start if conversation.turn is not facts.TurnPhase.IDLE else None
+    conversation.turn = facts.TurnPhase.IDLE
     conversation.last_stop_reason = stop_reason
     conversation.open_message = None
     conversation.echo = None
@@ -424,7 +424,7 @@ def _let_go(conversation: Conversation, status: str = tool_calls.FAILED) -> Chan
     forgotten = forget_elicitations(conversation)
     settled = _settle_calls(conversation, status, conversation.unsettled_calls)
     waited = tuple(conversation.tool_call_entries[call_id] for call_id in asked)
-    if conversation.turn is not facts.Turn.IDLE:
+    if conversation.turn is not facts.TurnPhase.IDLE:
         conversation.turn_usage = None  # it's that of the turn before
         settled = _end_turn(conversation, settled, None).entries
     conversation.open_message = conversation.echo = None
@@ -471,7 +471,7 @@ def _awaits_nothing(conversation: Conversation, call_id: tool_calls.ToolCallId) 
     return (
         call_id in conversation.unsettled_calls
         and not conversation.tool_call(call_id).waiting
-        and not (is_of_turn and conversation.turn is not facts.Turn.IDLE)
+        and not (is_of_turn and conversation.turn is not facts.TurnPhase.IDLE)
         and call_id not in _calls_behind(conversation)
         and facts.SessionId(call_id) not in conversation.subagents
     )
@@ -539,7 +539,7 @@ def _report_tool_call(conversation: Conversation, patch: tool_calls.ToolCallPatc
     if begins and _is_over(conversation, call_id):
         del conversation.tool_call_entries[call_id]
     call = _call_of(conversation, call_id).call
-    was_canceled = conversation.turn is facts.Turn.CANCELLING and call.status == tool_calls.CANCELLED
+    was_canceled = conversation.turn is facts.TurnPhase.CANCELLING and call.status == tool_calls.CANCELLED
     call.apply(patch)
     if was_canceled and call.status == tool_calls.FAILED:  # that is how the agent tells the user's own cancel
         call.status = tool_calls.CANCELLED
@@ -723,7 +723,9 @@ def _fact(conversation: Conversation, update: updates.FactUpdate) -> facts.Fact:
             if update.keeps_cost and before is not None:
                 usage = replace(usage, cost_amount=before.cost_amount, cost_currency=before.cost_currency)
             conversation.usage = usage
-            if conversation.turns and conversation.turn is facts.Turn.IDLE:  # the agent counted after the turn's end
+            if (
+                conversation.turns and conversation.turn is facts.TurnPhase.IDLE
+            ):  # the agent counted after the turn's end
                 conversation.turns[-1] = _with_spent(conversation, conversation.turns[-1])
             return facts.Fact.USAGE
         case updates.NoticeShown(severity, title, description):

@@ -156,7 +156,7 @@ class Conductor:
                 return link.wire
             case messages.Result():
                 return self._answer(link, message, {"result": message.value})
-            case messages.Failure():
+            case messages.ErrorResponse():
                 return self._answer(link, message, {"error": value["error"]})
             case messages.Notification() | messages.Request():
                 return self._pass_on(link, message, value)
@@ -210,7 +210,7 @@ class Conductor:
         method = target.prefix + PROXY_INITIALIZE if is_proxy else INITIALIZE
         self._ask(target, asked, {"method": method, "params": asked.params})
 
-    def _answer(self, link: _Link, answer: messages.Result | messages.Failure, said: Mapping[str, Any]) -> Wire:
+    def _answer(self, link: _Link, answer: messages.Result | messages.ErrorResponse, said: Mapping[str, Any]) -> Wire:
         asked = link.asked.pop(answer.id, None) if isinstance(answer.id, int) else None
         if asked is None:
             log.debug("component %d answered an unknown request %r", link.position - 1, answer.id)
@@ -224,13 +224,13 @@ class Conductor:
         self._send(asked.asker, messages.encode({"jsonrpc": "2.0", "id": asked.request_id, **said}))
         return asked.asker.wire
 
-    def _begins_otherwise(self, link: _Link, answer: messages.Result | messages.Failure) -> bool:
+    def _begins_otherwise(self, link: _Link, answer: messages.Result | messages.ErrorResponse) -> bool:
         """Look at the answer to the handshake. Whether it shows a proxy that knows it by its other name.
 
         Raises BrokeTheChain for a proxy whose answer isn't that of its successor.
         """
         after = self._links[link.position + 1] if link.position < self._last else None
-        if isinstance(answer, messages.Failure):
+        if isinstance(answer, messages.ErrorResponse):
             if after is None or after.is_begun or link.prefix or answer.error.code != ErrorCode.METHOD_NOT_FOUND:
                 return False
             link.prefix = RELEASED

@@ -113,7 +113,7 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class ErrorResponse:
     id: RequestId
     error: RequestFailed
 
@@ -142,7 +142,7 @@ PIECE_CHARACTERS: Final = 256 << 10
 MAX_ID_CHARACTERS: Final = 4_096
 """The limit for an ID, which is kept while its request is served and then sent back. A longer method is cut."""
 
-Message: TypeAlias = Notification | Request | Result | Failure | Malformed
+Message: TypeAlias = Notification | Request | Result | ErrorResponse | Malformed
 
 
 def read_message(line: bytes) -> Message | None:
@@ -186,7 +186,7 @@ def read_value(line: bytes, value: Any) -> Message:
         answer = _invalid("The method isn't a string", value["id"])
         return Malformed(line, "a request with an invalid method", answer)
     if value.get("error") is not None:
-        return Failure(value["id"], _read_error(value["error"]))
+        return ErrorResponse(value["id"], _read_error(value["error"]))
     # Serializers that drop undefined or null values omit an empty result.
     if any(key in value for key in ("result", "error", "jsonrpc")):
         return Result(value["id"], value.get("result"))

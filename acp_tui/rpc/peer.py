@@ -243,7 +243,7 @@ class _Pending(Generic[T]):
         self.value: T
         self.error: Exception | None = None
 
-    def settle(self, response: messages.Result | messages.Failure) -> None:
+    def settle(self, response: messages.Result | messages.ErrorResponse) -> None:
         try:
             if isinstance(response, messages.Result):
                 self.value = self._read(response.value)
@@ -319,7 +319,7 @@ class Peer(Wire):
                 self._on_notification(method, params)
             case messages.Request() as request:
                 self._on_request(request, len(line))
-            case messages.Result() | messages.Failure() as response:
+            case messages.Result() | messages.ErrorResponse() as response:
                 self._on_response(response)
             case messages.Malformed(_, reason, answer):
                 self.handler.on_malformed(line, reason)
@@ -337,7 +337,7 @@ class Peer(Wire):
         except Exception:
             log.exception("a notification %s couldn't be applied and was dropped", method)
 
-    def _on_response(self, response: messages.Result | messages.Failure) -> None:
+    def _on_response(self, response: messages.Result | messages.ErrorResponse) -> None:
         pending = self._pending.answer(messages.Direction.IN, response.id)
         if pending is None:
             log.debug("a response to an unknown request %r was ignored", response.id)

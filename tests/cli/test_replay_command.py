@@ -20,7 +20,7 @@ from acp_tui.client.settings.settings import Settings
 from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.replay import demo_recording
 from acp_tui.ui.replay.demo_recording import DemoUser
-from acp_tui.ui.replay.player import Pace, Spot
+from acp_tui.ui.replay.player import Speed, Spot
 from acp_tui.ui.replay.render import View
 from acp_tui.ui.replay.timeline import Timeline, open_playable
 from support.recorded_sessions import HEADER, two_turns
@@ -55,10 +55,10 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], tuple[Any, ...]]:
 @pytest.mark.parametrize(
     ("line", "values"),
     [
-        ("replay run.jsonl", (FILE, Pace(1.0, 2.0), None)),
-        ("replay demo:coding", ("coding", Pace(1.0, 2.0), None)),
-        ("replay run.jsonl --speed 4 --until 1:05", (FILE, Pace(4.0, 2.0), Spot(seconds=65.0))),
-        ("replay run.jsonl --max-wait 0.5", (FILE, Pace(1.0, 0.5), None)),
+        ("replay run.jsonl", (FILE, Speed(1.0, 2.0), None)),
+        ("replay demo:coding", ("coding", Speed(1.0, 2.0), None)),
+        ("replay run.jsonl --speed 4 --until 1:05", (FILE, Speed(4.0, 2.0), Spot(seconds=65.0))),
+        ("replay run.jsonl --max-wait 0.5", (FILE, Speed(1.0, 0.5), None)),
         ("render run.jsonl -o a.svg", (FILE, OUT, View(), USER)),
         (
             "render demo:coding --output a.svg --at question",
@@ -176,7 +176,7 @@ def test_what_a_file_name_says_cannot_write_over_the_terminal(
 ) -> None:
     name = tmp_path / "run\x1b[2J.jsonl"
     assert main(["render", str(name), "-o", "a.txt"]) != 0
-    assert run_replay(name, Pace(), None, Settings()) == 2
+    assert run_replay(name, Speed(), None, Settings()) == 2
     said = capsys.readouterr().err
     assert "\x1b" not in said
     assert said.count("acp-tui: ") == 2
@@ -192,12 +192,12 @@ def test_what_goes_wrong_inside_is_told_once_the_terminal_is_free(
 
     monkeypatch.setattr(BaseApp, "run_async", run_async)
     write(tmp_path / "run.jsonl", two_turns(), HEADER)
-    assert run_replay(tmp_path / "run.jsonl", Pace(), None, Settings()) == 0
+    assert run_replay(tmp_path / "run.jsonl", Speed(), None, Settings()) == 0
     assert "a line is gone" in capsys.readouterr().err
 
 
 def test_a_scenario_that_is_not_there_is_said(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_replay("nowhere", Pace(), None, Settings()) == 2
+    assert run_replay("nowhere", Speed(), None, Settings()) == 2
     assert "acp-tui demo --list" in capsys.readouterr().err
 
 

@@ -14,7 +14,7 @@ from acp_tui.client.transcript.replay import replayed
 from acp_tui.conversation.catch_up import retold
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import ToolCallEntry
-from acp_tui.conversation.facts import Turn
+from acp_tui.conversation.facts import TurnPhase
 from acp_tui.conversation.reducer import IDLE, apply
 from acp_tui.conversation.tool_calls import ToolCallId
 from acp_tui.conversation.updates import (
@@ -50,7 +50,7 @@ def that_can_come(updates: list[SessionUpdate]) -> list[SessionUpdate]:
             continue
         if isinstance(update, PromptAccepted) and update.message_id in conversation.echoes:
             continue
-        if isinstance(update, TurnEnded | TurnFailed) and conversation.turn is Turn.IDLE:
+        if isinstance(update, TurnEnded | TurnFailed) and conversation.turn is TurnPhase.IDLE:
             continue
         if isinstance(update, PromptSent):
             awaits_id = update.awaits_id

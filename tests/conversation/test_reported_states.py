@@ -9,7 +9,7 @@ import pytest
 from acp_tui.conversation.content import Image, Text
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Failure, Message, TurnEnd
-from acp_tui.conversation.facts import BackgroundWork, Turn, TurnUsage
+from acp_tui.conversation.facts import BackgroundWork, TurnPhase, TurnUsage
 from acp_tui.conversation.reducer import NOT_TAKEN_UP, apply
 from acp_tui.conversation.updates import (
     CancelRequested,
@@ -30,9 +30,9 @@ RUNNING = StateReported("running")
 IDLE = StateReported("idle", "end_turn")
 
 
-def turns(*updates: SessionUpdate) -> list[Turn]:
+def turns(*updates: SessionUpdate) -> list[TurnPhase]:
     """The session's state after each update."""
-    conversation, seen = Conversation(), list[Turn]()
+    conversation, seen = Conversation(), list[TurnPhase]()
     for update in updates:
         apply(conversation, update)
         seen.append(conversation.turn)
@@ -50,31 +50,31 @@ def turns(*updates: SessionUpdate) -> list[Turn]:
 def test_a_turn_ends_with_the_idle_behind_acceptance_and_work(order: tuple[SessionUpdate, ...]) -> None:
     """R2-TURN, R2-MSG: Codex 2.6.0 begins with running, others with the message."""
     before = turns(SENT, *order)
-    assert set(before) == {Turn.RUNNING}
+    assert set(before) == {TurnPhase.RUNNING}
     ended = fold(SENT, *order, agent("hi", "a"), IDLE)
-    assert (ended.turn, ended.last_stop_reason) == (Turn.IDLE, "end_turn")
+    assert (ended.turn, ended.last_stop_reason) == (TurnPhase.IDLE, "end_turn")
     assert texts(ended) == [("user", "hello"), ("agent", "hi")]
 
 
 def test_an_idle_that_outruns_the_acceptance_ends_the_turn_with_it() -> None:
     """R2-TURN."""
-    assert turns(SENT, RUNNING, IDLE, ACCEPTED) == [*[Turn.RUNNING] * 3, Turn.IDLE]
+    assert turns(SENT, RUNNING, IDLE, ACCEPTED) == [*[TurnPhase.RUNNING] * 3, TurnPhase.IDLE]
 
 
 def test_an_idle_of_the_work_before_does_not_end_the_turn() -> None:
     """R2-TURN, R2-STATE: the prompt was sent while the agent worked on its own."""
     seen = turns(RUNNING, SENT, IDLE, ACCEPTED, RUNNING, IDLE)
-    assert seen == [*[Turn.RUNNING] * 5, Turn.IDLE]
+    assert seen == [*[TurnPhase.RUNNING] * 5, TurnPhase.IDLE]
 
 
 def test_a_prompt_taken_up_by_work_that_goes_on_ends_with_it() -> None:
     """R2-TURN: nothing promises a second running."""
-    assert turns(RUNNING, SENT, ACCEPTED, IDLE)[-1] is Turn.IDLE
+    assert turns(RUNNING, SENT, ACCEPTED, IDLE)[-1] is TurnPhase.IDLE
 
 
 def test_work_that_the_agent_begins_by_itself_shows_as_a_turn() -> None:
     """R2-STATE."""
-    assert turns(RUNNING, agent("I looked again", "a"), IDLE) == [Turn.RUNNING, Turn.RUNNING, Turn.IDLE]
+    assert turns(RUNNING, agent("I looked again", "a"), IDLE) == [TurnPhase.RUNNING, TurnPhase.RUNNING, TurnPhase.IDLE]
 
 
 def test_a_repeated_idle_is_no_new_end() -> None:
@@ -87,19 +87,19 @@ def test_a_repeated_idle_is_no_new_end() -> None:
 @pytest.mark.parametrize("state", ["requires_action", "_compacting", "waiting"])
 def test_any_state_but_idle_is_work(state: str) -> None:
     """R2-STATE."""
-    assert turns(StateReported(state), IDLE) == [Turn.RUNNING, Turn.IDLE]
+    assert turns(StateReported(state), IDLE) == [TurnPhase.RUNNING, TurnPhase.IDLE]
 
 
 def test_an_agent_that_cannot_tell_begins_no_work() -> None:
     """R2-STATE."""
-    assert turns(StateReported("unknown")) == [Turn.IDLE]
+    assert turns(StateReported("unknown")) == [TurnPhase.IDLE]
 
 
 def test_a_cancelled_turn_ends_though_it_never_ran() -> None:
     """R2-CANC."""
     cancelled = StateReported("idle", "cancelled")
     conversation = fold(SENT, CancelRequested(), ACCEPTED, cancelled)
-    assert (conversation.turn, conversation.last_stop_reason) == (Turn.IDLE, "cancelled")
+    assert (conversation.turn, conversation.last_stop_reason) == (TurnPhase.IDLE, "cancelled")
 
 
 def test_an_error_ends_the_turn_as_a_failure() -> None:
@@ -210,21 +210,21 @@ def test_a_prompt_that_waits_for_the_end_of_another_begins_behind_it() -> None:
     """R2-QUEUE: the first idle doesn't end everything, but its tokens count."""
     used = StateReported("idle", "end_turn", usage=TurnUsage(10, 6, 4))
     updates = (*AT_WORK, used, PromptAccepted("2"), RUNNING, used)
-    assert turns(*updates) == [*[Turn.RUNNING] * 7, Turn.IDLE]
+    assert turns(*updates) == [*[TurnPhase.RUNNING] * 7, TurnPhase.IDLE]
     assert fold(*updates).spent == TurnUsage(20, 12, 8)
 
 
 def test_a_prompt_that_joins_the_turn_ends_with_it() -> None:
     """R2-QUEUE."""
-    assert turns(*AT_WORK, PromptAccepted("2"), IDLE) == [*[Turn.RUNNING] * 5, Turn.IDLE]
+    assert turns(*AT_WORK, PromptAccepted("2"), IDLE) == [*[TurnPhase.RUNNING] * 5, TurnPhase.IDLE]
 
 
 @pytest.mark.parametrize("why", [None, TurnFailed("I am busy")])
 def test_a_further_prompt_that_is_refused_says_so_and_the_turn_goes_on(why: TurnFailed | None) -> None:
     """R2-QUEUE."""
     refused = PromptRefused(why)
-    assert turns(*AT_WORK, refused, IDLE)[-2:] == [Turn.RUNNING, Turn.IDLE]
-    assert turns(*AT_WORK, IDLE, refused)[-2:] == [Turn.RUNNING, Turn.IDLE]
+    assert turns(*AT_WORK, refused, IDLE)[-2:] == [TurnPhase.RUNNING, TurnPhase.IDLE]
+    assert turns(*AT_WORK, IDLE, refused)[-2:] == [TurnPhase.RUNNING, TurnPhase.IDLE]
     first, second = fold(*AT_WORK, refused).entries
     assert isinstance(first, Message)
     assert isinstance(second, Message)
@@ -238,7 +238,7 @@ def test_a_cancel_settles_what_was_begun_before_a_further_prompt() -> None:
         StateReported("idle", "cancelled"),
     )
     assert conversation.tool_call("test").call.status == "cancelled"  # type: ignore[arg-type]
-    assert (conversation.turn, conversation.last_stop_reason) == (Turn.IDLE, "cancelled")
+    assert (conversation.turn, conversation.last_stop_reason) == (TurnPhase.IDLE, "cancelled")
 
 
 @pytest.mark.parametrize("why", [None, TurnFailed("no")])

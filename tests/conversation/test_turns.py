@@ -8,7 +8,7 @@ from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import Image, Text
 from acp_tui.conversation.conversation import NOTHING, Change, Conversation
 from acp_tui.conversation.entries import EntryId, Failure, Message, ToolCallEntry, TurnEnd
-from acp_tui.conversation.facts import BackgroundWork, Fact, PlanStep, RequestKey, Turn
+from acp_tui.conversation.facts import BackgroundWork, Fact, PlanStep, RequestKey, TurnPhase
 from acp_tui.conversation.reducer import apply
 from acp_tui.conversation.tool_calls import ToolCallId
 from acp_tui.conversation.updates import (
@@ -34,7 +34,7 @@ def statuses(conversation: Conversation) -> list[str]:
 
 def test_a_new_conversation_is_idle_connected_and_empty() -> None:
     conversation = Conversation()
-    assert (conversation.turn, conversation.is_connected, conversation.entries) == (Turn.IDLE, True, [])
+    assert (conversation.turn, conversation.is_connected, conversation.entries) == (TurnPhase.IDLE, True, [])
 
 
 def test_a_prompt_is_shown_with_all_its_blocks_and_the_turn_runs() -> None:
@@ -42,13 +42,13 @@ def test_a_prompt_is_shown_with_all_its_blocks_and_the_turn_runs() -> None:
     change = apply(conversation, PromptSent((Text("see "), Text("this:"), IMAGE)))
     assert change == Change((EntryId(0),), TURN)
     assert conversation.entries == [Message("user", None, [TextBuffer("see this:"), IMAGE])]
-    assert conversation.turn is Turn.RUNNING
+    assert conversation.turn is TurnPhase.RUNNING
 
 
 def test_a_turn_that_is_done_ends_without_an_entry() -> None:
     updates = (prompt("go"), agent("Done."), TurnEnded("end_turn"))
     conversation = fold(*updates)
-    assert (conversation.turn, conversation.last_stop_reason) == (Turn.IDLE, "end_turn")
+    assert (conversation.turn, conversation.last_stop_reason) == (TurnPhase.IDLE, "end_turn")
     assert texts(conversation) == [("user", "go"), ("agent", "Done.")]
     assert last_change(*updates) == Change((), TURN)
 
@@ -59,7 +59,7 @@ def test_any_other_stop_reason_is_visible_word_for_word(reason: str) -> None:
     updates = (prompt("go"), TurnEnded(reason))
     conversation = fold(*updates)
     assert conversation.entries[-1] == TurnEnd(reason)
-    assert (conversation.turn, conversation.last_stop_reason) == (Turn.IDLE, reason)
+    assert (conversation.turn, conversation.last_stop_reason) == (TurnPhase.IDLE, reason)
     assert last_change(*updates) == Change((EntryId(1),), TURN)
 
 
@@ -76,7 +76,7 @@ def test_a_cancel_marks_unfinished_calls_at_once_and_keeps_the_turn() -> None:
     updates: list[SessionUpdate] = [prompt("go"), *calls, CancelRequested()]
     conversation = fold(*updates)
     assert statuses(conversation) == ["cancelled", "cancelled", "completed", "failed", "cancelled"]
-    assert conversation.turn is Turn.CANCELLING
+    assert conversation.turn is TurnPhase.CANCELLING
     change = last_change(*updates)
     assert (set(change.entries), change.facts) == ({1, 2, 5}, TURN)
 
@@ -116,7 +116,7 @@ def test_a_call_that_begins_after_the_cancel_is_marked_when_the_turn_ends() -> N
 def test_a_cancelled_turn_may_still_end_as_done() -> None:
     """R-CANC-7."""
     conversation = fold(prompt("go"), CancelRequested(), TurnEnded("end_turn"))
-    assert (conversation.turn, texts(conversation)) == (Turn.IDLE, [("user", "go")])
+    assert (conversation.turn, texts(conversation)) == (TurnPhase.IDLE, [("user", "go")])
 
 
 def test_a_call_whose_end_the_agent_did_not_tell_is_unfinished_after_the_turn() -> None:
@@ -194,7 +194,7 @@ def test_a_failed_turn_shows_its_error_and_settles_its_calls_as_failed() -> None
     conversation = fold(*updates)
     assert conversation.entries[-1] == Failure("overloaded", "try later")
     assert statuses(conversation) == ["failed"]
-    assert (conversation.turn, conversation.last_stop_reason) == (Turn.IDLE, None)
+    assert (conversation.turn, conversation.last_stop_reason) == (TurnPhase.IDLE, None)
     assert last_change(*updates) == Change((EntryId(1), EntryId(2)), TURN)
 
 
@@ -203,7 +203,7 @@ def test_the_loss_of_the_agent_ends_the_turn_shows_why_and_clears_the_questions(
     updates = (prompt("go"), ask(1, "a"), Disconnected("it exited with code 3", "Killed\n"))
     conversation = fold(*updates)
     assert conversation.entries[-1] == Failure("it exited with code 3", stderr_tail="Killed\n")
-    assert (conversation.turn, conversation.is_connected) == (Turn.IDLE, False)
+    assert (conversation.turn, conversation.is_connected) == (TurnPhase.IDLE, False)
     assert (conversation.permissions, statuses(conversation)) == ({}, ["failed"])
     change = last_change(*updates)
     assert change.entries == (1, 2)
@@ -228,7 +228,7 @@ def test_updates_after_the_turn_are_applied_and_begin_no_turn() -> None:
     conversation = fold(*done, agent("late"), call("a", status="completed"), call("b"))
     assert texts(conversation)[2:] == [("agent", "a"), ("agent", "late"), ("call", "b")]
     assert statuses(conversation) == ["completed", "pending"]
-    assert conversation.turn is Turn.IDLE
+    assert conversation.turn is TurnPhase.IDLE
 
 
 def test_a_chunk_with_the_id_of_an_ended_turn_joins_its_message() -> None:

@@ -13,7 +13,7 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.transcript.replay import replayed
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Entry, Message, ToolCallEntry
-from acp_tui.conversation.facts import Turn
+from acp_tui.conversation.facts import TurnPhase
 from acp_tui.conversation.tool_calls import TerminalId, TextDiff, ToolCallId
 from support.real_agents import NODE_SDK, command, why_not
 from support.recordings import Lead, Led, lead
@@ -110,7 +110,7 @@ async def test_the_agent_of_version_2_is_led_through_everything_and_replays_equa
         seen["id"] = session.session_id
 
     run = await led(tiny(tmp_path), tmp_path, tour)
-    assert (seen["version"], seen["state"]) == (2, Turn.IDLE)
+    assert (seen["version"], seen["state"]) == (2, TurnPhase.IDLE)
     assert seen["id"] in seen["listed"]
     user, thought, call, reply = seen["first"]
     assert (user, thought) == (("user", "run it"), ("thought", "thinking"))

@@ -36,7 +36,7 @@ from acp_tui.conversation.elicitation import (
     UrlVisit,
 )
 from acp_tui.conversation.entries import Compaction
-from acp_tui.conversation.facts import BooleanOption, Turn
+from acp_tui.conversation.facts import BooleanOption, TurnPhase
 from acp_tui.conversation.updates import ElicitationAction, NoticeShown
 from support.agents import agent_texts, running, until
 
@@ -211,7 +211,7 @@ async def test_a_question_that_the_agent_withdraws_is_shown_no_longer(tmp_path: 
             await until(session, lambda: not session.conversation.elicitations)
 
     assert _told(session) == {"code": -32800}
-    assert session.conversation.turn is Turn.IDLE
+    assert session.conversation.turn is TurnPhase.IDLE
 
 
 async def test_a_login_may_ask_before_there_is_a_session() -> None:

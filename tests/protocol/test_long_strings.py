@@ -26,7 +26,7 @@ from acp_tui.protocol.v1 import inbound as v1
 from acp_tui.protocol.v2 import inbound as v2
 from acp_tui.protocol.v2 import models
 from acp_tui.protocol.wire import MAX_EXACT, WireModel
-from acp_tui.rpc.messages import MAX_ERROR_CHARACTERS, MAX_ID_CHARACTERS, Failure, Notification, read_message
+from acp_tui.rpc.messages import MAX_ERROR_CHARACTERS, MAX_ID_CHARACTERS, ErrorResponse, Notification, read_message
 from protocol import test_generated_messages as first
 from protocol import test_generated_messages_v2 as second
 from support.schema import SCHEMA_V2, Messages, needs_schema, schema_v2
@@ -237,5 +237,5 @@ def test_a_method_and_an_error_are_cut() -> None:
 
     assert isinstance(notification, Notification)
     assert len(notification.method) == MAX_ID_CHARACTERS + 1
-    assert isinstance(failure, Failure)
+    assert isinstance(failure, ErrorResponse)
     assert len(failure.error.message) == len(failure.error.detail or "") == MAX_ERROR_CHARACTERS + 1

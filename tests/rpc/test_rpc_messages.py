@@ -10,7 +10,7 @@ from acp_tui.rpc.messages import (
     MAX_CONTAINERS,
     MAX_VALUES,
     PIECE_CHARACTERS,
-    Failure,
+    ErrorResponse,
     Malformed,
     Notification,
     Request,
@@ -28,7 +28,7 @@ HALF_PAIR = "\ud83d"
 
 def read_failure(line: bytes) -> RequestFailed:
     message = read_message(line)
-    assert isinstance(message, Failure)
+    assert isinstance(message, ErrorResponse)
     return message.error
 
 

@@ -19,7 +19,7 @@ from anyio.abc import ByteStream, TaskGroup
 
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.hosting.finding import HostPaths, attached, watching
-from acp_tui.client.hosting.host import LOCAL, Access, Host
+from acp_tui.client.hosting.host import LOCAL, ClientAccess, Host
 from acp_tui.client.sandbox.sandbox import Sandbox
 from acp_tui.client.sessions import agent as agent_module
 from acp_tui.client.sessions.agent import Agent
@@ -90,12 +90,12 @@ class Hosted:
     _streams: dict[str, ByteStream]
     _scopes: list[anyio.CancelScope] = field(default_factory=list)
 
-    async def attach(self, name: str = "client", link: Link | None = None, access: Access = LOCAL) -> Session:
+    async def attach(self, name: str = "client", link: Link | None = None, access: ClientAccess = LOCAL) -> Session:
         """The session as another client sees it."""
         agent = await self.connect(name, link, access)
         return await agent.load_session(SessionId(self.session.session_id), self.session.cwd)
 
-    async def connect(self, name: str = "client", link: Link | None = None, access: Access = LOCAL) -> Agent:
+    async def connect(self, name: str = "client", link: Link | None = None, access: ClientAccess = LOCAL) -> Agent:
         """Another client, over a connection that `link` may delay."""
         near, far = connected_pair()
         self._streams[name] = near if link is None else LateStream(near, link)
@@ -105,7 +105,7 @@ class Hosted:
         return agent
 
     @asynccontextmanager
-    async def played(self, access: Access = LOCAL) -> AsyncIterator[Counterpart]:
+    async def played(self, access: ClientAccess = LOCAL) -> AsyncIterator[Counterpart]:
         """A client that the test plays, which knows only ACP."""
         with connected() as (wire, stream):
             async with anyio.create_task_group() as tasks:

@@ -21,7 +21,7 @@ from acp_tui.client.agents import configured_agents
 from acp_tui.client.agents.address import read_address
 from acp_tui.client.agents.command import DEMO, AgentCommand, Package
 from acp_tui.client.agents.demo_agent import demo_command, with_project
-from acp_tui.client.agents.installed import Installed, Offer, all_installed, read_installed
+from acp_tui.client.agents.installed import Installable, Installed, all_installed, read_installed
 from acp_tui.client.agents.registry import (
     Archive,
     CachedRegistry,
@@ -54,10 +54,10 @@ class KnownAgent:
         return f"{'npm install -g' if self.tool == 'npm' else 'uv tool install'} {self.package}"
 
     @property
-    def offer(self) -> Offer:
+    def offer(self) -> Installable:
         program, *args = self.argv
         size = self.size_mb * 1_000_000
-        return Offer(
+        return Installable(
             self.name, self.tool, self.package, program, tuple(args), size_bytes=size, runs_scripts=self.runs_scripts
         )
 
@@ -125,7 +125,7 @@ class ListedAgent:
     """The command that installs what is missing, or where to get it."""
     archive: Archive | None = None
     """What there is to download, if the agent comes that way."""
-    offer: Offer | None = None
+    offer: Installable | None = None
     """What acp-tui can install, now or as an update."""
     installed: Installed | None = None
     """What acp-tui has installed, which then runs."""
@@ -353,7 +353,7 @@ def _as_program(entry: RegistryEntry, archive: Archive, place: CatalogueSources)
     )
     if place.has(archive.program):
         return listed
-    offer = Offer(
+    offer = Installable(
         entry.agent_id, "", archive.url, archive.path, archive.args, archive.env, entry.version, sha256=archive.sha256
     )
     if (kept := read_installed(entry.agent_id)) is not None:

@@ -23,7 +23,7 @@ PYTHON: Final = "3.13"
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class Installable:
     """An agent that can be installed. Of a package, the version isn't known before it is looked up."""
 
     name: str
@@ -72,7 +72,7 @@ class Offer:
         return {"UV_TOOL_DIR": str(self.folder / "tool"), "UV_TOOL_BIN_DIR": str(self.folder / "bin")}
 
 
-def terms_of(offer: Offer) -> tuple[str, ...]:
+def terms_of(offer: Installable) -> tuple[str, ...]:
     """All that the user agrees to, one line each; the second is what is downloaded. The text is untrusted."""
     size = f"{offer.size_bytes / 1e6:.0f} MB" if offer.size_bytes else ""
     runs = shlex.join((str(offer.path), *offer.args))

@@ -24,7 +24,7 @@ import anyio
 from anyio import to_thread
 
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.agents.installed import PYTHON, Installed, Offer, all_installed, read_installed, record_of
+from acp_tui.client.agents.installed import PYTHON, Installable, Installed, all_installed, read_installed, record_of
 from acp_tui.client.agents.process import StderrLines, running_agent
 from acp_tui.client.errors import AgentStartFailed, ClientError
 from acp_tui.client.private_files import create_private, locked, make_private, write_json_state
@@ -61,7 +61,7 @@ class _Failed(Exception):
     """Why a step failed."""
 
 
-async def look_up(offer: Offer) -> Offer:
+async def look_up(offer: Installable) -> Installable:
     """The offer with the version that would be installed now, or with the size of its archive. Raises InstallFailed.
 
     Of a package, it's the newest version for this machine's Node.js, or for the Python that uv will run it with.
@@ -85,7 +85,7 @@ async def look_up(offer: Offer) -> Offer:
         return replace(offer, version=version)
 
 
-async def install(offer: Offer, tell: Tell = lambda _: None) -> Installed:
+async def install(offer: Installable, tell: Tell = lambda _: None) -> Installed:
     """Install what `look_up` returned, and use it from now on. Raises InstallFailed.
 
     A failure or a cancellation leaves nothing of it. The version before stays until the next one is installed, because
@@ -128,7 +128,7 @@ def remove(name: str) -> Installed | None:
     return found
 
 
-async def _fill(offer: Offer, tell: Tell) -> str:
+async def _fill(offer: Installable, tell: Tell) -> str:
     """Put it in its folder. Returns the SHA-256 of an archive."""
     if not offer.tool:
         what = (offer.source, offer.sha256, str(offer.folder), offer.program)

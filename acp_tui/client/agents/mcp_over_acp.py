@@ -248,7 +248,7 @@ class LentServer:
         match message:
             case messages.Result(sent, result):
                 self._settle(sent, {"result": result})
-            case messages.Failure(sent):
+            case messages.ErrorResponse(sent):
                 self._settle(sent, {"error": value["error"]} if _is_error(value["error"]) else None)
             case messages.Notification(method, params) if isinstance(params, dict):
                 return self._tell(method, params)

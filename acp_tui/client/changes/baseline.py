@@ -18,7 +18,7 @@ from acp_tui.client.changes import ChangeLimits, FileState
 from acp_tui.client.changes.git import Committed, Git, blob_id
 from acp_tui.client.changes.git_index import GitIndex, IndexEntry
 from acp_tui.client.changes.pace import Pace
-from acp_tui.client.changes.records import IN_INDEX, NOTHING, Copied, Entry, Records, unknown
+from acp_tui.client.changes.records import IN_INDEX, NOTHING, Copied, FileRecord, Records, unknown
 from acp_tui.client.changes.tree import FolderListing, Tree, is_within, join, signature, too_large
 from acp_tui.client.safe_git import GitFailed
 from acp_tui.client.spill import Copies
@@ -125,9 +125,9 @@ class Baseline:
             return
         self.entries.put(path, self._examined(path, status, tracked))
 
-    def _examined(self, path: str, status: os.stat_result | None, tracked: IndexEntry | None) -> Entry:
+    def _examined(self, path: str, status: os.stat_result | None, tracked: IndexEntry | None) -> FileRecord:
         if self._released_ns is not None and status is not None and status.st_ctime_ns >= self._released_ns:
-            return Entry(0, 0, 0, CHANGED_EARLY)
+            return FileRecord(0, 0, 0, CHANGED_EARLY)
         entry = NOTHING if status is None else self._look(path, status, tracked)
         if self._released_ns is None:
             return entry
@@ -135,9 +135,9 @@ class Baseline:
         if self.is_settled(path, after) and (status is None) == (after is None):
             return entry
         if status is None or after is None or after.st_ctime_ns >= self._released_ns:
-            return Entry(0, 0, 0, CHANGED_EARLY)
+            return FileRecord(0, 0, 0, CHANGED_EARLY)
         # Nobody has written to this file, but it may not be the one that was here.
-        return Entry(after.st_mode, after.st_size, signature(after), CHANGED_EARLY)
+        return FileRecord(after.st_mode, after.st_size, signature(after), CHANGED_EARLY)
 
     def look_first(self, path: str) -> None:
         """Examine a path before others do. Something may be about to change it."""
@@ -155,20 +155,20 @@ class Baseline:
         if entry.source != CHANGED_EARLY:
             self.entries.put(path, entry)
 
-    def _look(self, path: str, status: os.stat_result, tracked: IndexEntry | None) -> Entry:
+    def _look(self, path: str, status: os.stat_result, tracked: IndexEntry | None) -> FileRecord:
         is_old = status.st_mtime_ns < self.began_ns - _SETTLED_NS
         mark = signature(status)
         if tracked is not None and tracked.is_still(status) and status.st_size == tracked.size:
-            return Entry(status.st_mode, status.st_size, mark if is_old else 0, IN_INDEX)
+            return FileRecord(status.st_mode, status.st_size, mark if is_old else 0, IN_INDEX)
         has_no_room = stat.S_ISREG(status.st_mode) and self.copies.room < status.st_size <= self.limits.max_file_bytes
         if tracked is None and has_no_room:
-            return Entry(status.st_mode, status.st_size, mark, _NO_ROOM)
+            return FileRecord(status.st_mode, status.st_size, mark, _NO_ROOM)
         state = self.tree.read(path, self.limits.max_file_bytes)
         if state is None:
             return NOTHING
         source = IN_INDEX if tracked is not None and _is_blob(state, tracked.blob) else self._copied(state)
         trusted = is_old or isinstance(source, str)  # there's no other evidence
-        return Entry(state.mode, state.size, mark if trusted else 0, source)
+        return FileRecord(state.mode, state.size, mark if trusted else 0, source)
 
     def begin_with(self, committed: Mapping[str, Committed]) -> bool:
         """Let the earlier state be that of a commit of the root's repository, which has these files. Blocks.
@@ -192,22 +192,22 @@ class Baseline:
             else:  # git keeps no permissions except the one to execute
                 is_same = status is not None and _is_same_mode(status.st_mode, stored.mode)
                 mode = status.st_mode if status is not None and is_same else stored.mode
-                self.entries.put(path, Entry(mode, stored.size, 0, stored.blob))
+                self.entries.put(path, FileRecord(mode, stored.size, 0, stored.blob))
         return not found
 
     def note_mode(self, tracked: IndexEntry, status: os.stat_result) -> bool:
         """Whether an unchanged file has the usual permissions, so that it needs no entry."""
         return self._modes.setdefault(tracked.mode, status.st_mode) == status.st_mode and status.st_size == tracked.size
 
-    def keep(self, state: FileState | None, mark: int) -> Entry:
-        return NOTHING if state is None else Entry(state.mode, state.size, mark, self._copied(state))
+    def keep(self, state: FileState | None, mark: int) -> FileRecord:
+        return NOTHING if state is None else FileRecord(state.mode, state.size, mark, self._copied(state))
 
     def close(self) -> None:
         """Delete the copies."""
         self.copies.close()
         self.areas.close()
 
-    def entry(self, path: str) -> Entry | None:
+    def entry(self, path: str) -> FileRecord | None:
         """What was there; None if nothing was, or if that isn't known. Blocks."""
         kept = self.entries.get(path)
         if kept is not None and kept.source != IN_INDEX:
@@ -218,9 +218,9 @@ class Baseline:
         if tracked is None:
             return None
         if self.areas.area_of(path) not in self.areas.examined:
-            return Entry(0, 0, 0, NOT_READ)
+            return FileRecord(0, 0, 0, NOT_READ)
         mode = self._modes.get(tracked.mode, tracked.mode)
-        return NOTHING if tracked.is_skipped else Entry(mode, tracked.size, 0, tracked.blob)
+        return NOTHING if tracked.is_skipped else FileRecord(mode, tracked.size, 0, tracked.blob)
 
     def under(self, path: str) -> Iterator[str]:
         """The paths below this one at which something existed, some of them twice. Blocks."""
@@ -270,7 +270,7 @@ class Baseline:
         """The states at these paths; None if nothing existed there."""
         entries = await to_thread.run_sync(lambda: {path: self.entry(path) for path in paths}, abandon_on_cancel=True)
         states = await to_thread.run_sync(self._kept, entries, abandon_on_cancel=True)
-        wanted: dict[str, dict[str, Entry]] = {}
+        wanted: dict[str, dict[str, FileRecord]] = {}
         for path, entry in entries.items():
             if entry is not None and path not in states:
                 wanted.setdefault(self.areas.area_of(path), {})[path] = entry
@@ -312,7 +312,7 @@ class Baseline:
         except OSError as error:
             return f"it couldn't be copied: {error.strerror}"
 
-    def _kept(self, entries: dict[str, Entry | None]) -> dict[str, FileState | None]:
+    def _kept(self, entries: dict[str, FileRecord | None]) -> dict[str, FileState | None]:
         """The states of all entries except those whose content git has."""
         states: dict[str, FileState | None] = {}
         for path, entry in entries.items():
@@ -339,7 +339,7 @@ def _is_blob(state: FileState, blob: bytes) -> bool:
     return state.data is not None and blob_id(state.data, len(blob)) == blob
 
 
-async def _from_git(git: Git, entries: dict[str, Entry]) -> dict[str, FileState | None]:
+async def _from_git(git: Git, entries: dict[str, FileRecord]) -> dict[str, FileState | None]:
     """The states of files whose content git has.
 
     A git blob is the content that was on disk if it has the same size, because attributes that change content without

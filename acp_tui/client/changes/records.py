@@ -22,7 +22,7 @@ Source: TypeAlias = bytes | Copied | str
 """Where the content is: the ID of a git blob, a copy, or why there is none."""
 
 
-class Entry(NamedTuple):
+class FileRecord(NamedTuple):
     mode: int
     """0 if nothing is known, not even whether anything existed."""
     size: int
@@ -43,7 +43,7 @@ class Entry(NamedTuple):
             return unknown(self.mode, self.size, f"its copy can't be read: {error.strerror}")
 
 
-NOTHING: Final = Entry(0, 0, 0, "")
+NOTHING: Final = FileRecord(0, 0, 0, "")
 """Nothing existed there."""
 IN_INDEX: Final = b""
 """In place of the ID of a blob: the one that the index names."""
@@ -79,7 +79,7 @@ class Records:
         for folder in list(self._folders):
             yield from (join(folder, name) for name in self.in_folder(folder))
 
-    def put(self, path: str, entry: Entry) -> None:
+    def put(self, path: str, entry: FileRecord) -> None:
         """Add an entry, or replace the earlier one."""
         folder, _, name = path.rpartition("/")
         names, records = self._folders.setdefault(folder, (bytearray(b"\0"), bytearray()))
@@ -93,11 +93,11 @@ class Records:
         else:
             records[at * _RECORD.size : (at + 1) * _RECORD.size] = packed
 
-    def get(self, path: str) -> Entry | None:
+    def get(self, path: str) -> FileRecord | None:
         found = self._find(path)
         return None if found is None else self._entry(*found)
 
-    def in_folder(self, folder: str) -> dict[str, Entry]:
+    def in_folder(self, folder: str) -> dict[str, FileRecord]:
         names, records = self._folders.get(folder, (b"\0", b""))
         each = bytes(names).split(b"\0")[1:-1]
         return {_decoded(name): self._entry(records, at) for at, name in enumerate(each)}
@@ -119,9 +119,9 @@ class Records:
         at = _index_of(names, name)
         return None if at is None else (records, at)
 
-    def _entry(self, records: bytes | bytearray, at: int) -> Entry:
+    def _entry(self, records: bytes | bytearray, at: int) -> FileRecord:
         signature, size, place, mode = _RECORD.unpack_from(records, at * _RECORD.size)
-        return Entry(mode, size, signature, Copied(place, size) if place >= 0 else self._sources[-1 - place])
+        return FileRecord(mode, size, signature, Copied(place, size) if place >= 0 else self._sources[-1 - place])
 
     def _place_of(self, source: Source) -> int:
         if isinstance(source, Copied):

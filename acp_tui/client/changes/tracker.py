@@ -18,9 +18,9 @@ from anyio import from_thread, to_thread
 from anyio.abc import TaskStatus
 
 from acp_tui.client.changes import (
+    ChangedFile,
     ChangedMeanwhile,
     ChangeLimits,
-    FileChange,
     FileState,
     Review,
     Swapped,
@@ -31,7 +31,7 @@ from acp_tui.client.changes import (
 from acp_tui.client.changes.baseline import Baseline
 from acp_tui.client.changes.capture import begin_with, capture, open_area
 from acp_tui.client.changes.pace import Pace
-from acp_tui.client.changes.records import Entry
+from acp_tui.client.changes.records import FileRecord
 from acp_tui.client.changes.survey import MANY, possibly_changed
 from acp_tui.client.changes.tree import SKIPPED_DIRECTORIES, Tree, is_within, name_of, signature, swap
 from acp_tui.client.line_comparison import LineChange
@@ -71,7 +71,7 @@ _GIT_ENDS_S: Final = 0.5
 class Moment:
     """The states of the files that had changed by then. All others were as the session found them."""
 
-    states: Mapping[str, Entry]
+    states: Mapping[str, FileRecord]
 
 
 _BEGINNING: Final = Moment(MappingProxyType({}))
@@ -92,7 +92,7 @@ class ChangeTracker:
         """Whether it watches, and so detects changes automatically; otherwise only by `rescan`."""
         self._on_change = on_change
         self._limits = limits
-        self._changes: dict[str, FileChange] = {}
+        self._changes: dict[str, ChangedFile] = {}
         self._notes: dict[str, None] = {}
         self._baseline: Baseline | None = None
         self._ready = anyio.Event()
@@ -115,7 +115,7 @@ class ChangeTracker:
         self._moments: list[Moment] = []
 
     @property
-    def changes(self) -> Mapping[str, FileChange]:
+    def changes(self) -> Mapping[str, ChangedFile]:
         """The changed files by path, in no particular order. The mapping stays current."""
         return MappingProxyType(self._changes)
 
@@ -261,7 +261,7 @@ class ChangeTracker:
         self._moments.append(moment)
         return moment
 
-    async def since(self, moment: Moment, until: Moment | None = None) -> dict[str, FileChange]:
+    async def since(self, moment: Moment, until: Moment | None = None) -> dict[str, ChangedFile]:
         """What differs between that moment and a later one, or now, by path."""
         if until is None:
             paths = {*self._changes, *moment.states}
@@ -288,8 +288,10 @@ class ChangeTracker:
             return (await baseline.states([path]))[path]
         return await to_thread.run_sync(kept.state, baseline.copies, abandon_on_cancel=True)
 
-    def _kept_now(self, baseline: Baseline, paths: Iterable[str], last: Mapping[str, Entry]) -> dict[str, Entry]:
-        states: dict[str, Entry] = {}
+    def _kept_now(
+        self, baseline: Baseline, paths: Iterable[str], last: Mapping[str, FileRecord]
+    ) -> dict[str, FileRecord]:
+        states: dict[str, FileRecord] = {}
         for path in paths:
             status = baseline.tree.status(path)
             mark = 0 if status is None else signature(status)
@@ -465,7 +467,7 @@ class ChangeTracker:
                 self._note(f"More than {self._limits.max_files:,} files have changed; the rest aren't listed.")
         self._on_change()
 
-    def _compared(self, tree: Tree, before: dict[str, FileState | None]) -> dict[str, FileChange | None]:
+    def _compared(self, tree: Tree, before: dict[str, FileState | None]) -> dict[str, ChangedFile | None]:
         return {path: self._reviewed(tree, path, state).change for path, state in before.items()}
 
     def _reviewed(self, tree: Tree, path: str, before: FileState | None) -> Review:

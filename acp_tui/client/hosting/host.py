@@ -140,12 +140,12 @@ class _Turns:
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class ClientAccess:
     where: str = "this machine"
     is_read_only: bool = False
 
 
-LOCAL: Final = Access()
+LOCAL: Final = ClientAccess()
 
 
 class Host:
@@ -172,7 +172,7 @@ class Host:
         agent.on_elicitations = partial(self._each_client, Client.look_at_questions)
         agent.auth_listeners.append(partial(self._each_client, Client.tell_login))
 
-    async def serve(self, stream: ByteStream, access: Access = LOCAL) -> None:
+    async def serve(self, stream: ByteStream, access: ClientAccess = LOCAL) -> None:
         async with anyio.create_task_group() as tasks:
             client = Client(self, stream, tasks, access)
             self.clients.append(client)
@@ -276,7 +276,11 @@ class Host:
     def begin_turn(self, told: Session, client: Client, blocks: Sequence[ContentBlock]) -> _Turn:
         """Send a prompt when the ones before it are done."""
         turn = _Turn(client, blocks)
-        if client.version == 2 and told.connection.accepts_prompts and told.conversation.turn is facts.Turn.RUNNING:
+        if (
+            client.version == 2
+            and told.connection.accepts_prompts
+            and told.conversation.turn is facts.TurnPhase.RUNNING
+        ):
             self._tasks.start_soon(self._send_another, told, turn)
         else:
             self._turns[told.session_id].waiting.append(turn)
@@ -382,7 +386,7 @@ class Client:
     One that can only watch has the requests of `FOR_WATCHERS`, is asked nothing, and is sent nothing unmasked.
     """
 
-    def __init__(self, host: Host, stream: ByteStream, tasks: TaskGroup, access: Access) -> None:
+    def __init__(self, host: Host, stream: ByteStream, tasks: TaskGroup, access: ClientAccess) -> None:
         self.peer = Peer(stream, self)
         self.access = access
         self._name = ""

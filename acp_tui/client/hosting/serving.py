@@ -29,7 +29,7 @@ from acp_tui.client.errors import ClientError
 from acp_tui.client.extras import command_to_add
 from acp_tui.client.hosting import extension_methods
 from acp_tui.client.hosting.finding import HostPaths
-from acp_tui.client.hosting.host import Access, Host
+from acp_tui.client.hosting.host import ClientAccess, Host
 from acp_tui.client.private_files import replace_file
 from acp_tui.client.processes import HOST_TOKEN_VARIABLE
 
@@ -137,7 +137,7 @@ def _revoke(tokens: _Tokens, server: Server, ending: TaskGroup) -> bool:
 
 async def _serve_local(host: Host, connection: ServerConnection) -> None:
     assert connection.request is not None
-    await host.serve(WebSocketStream(connection), Access(is_read_only=_wants_to_watch(connection.request)))
+    await host.serve(WebSocketStream(connection), ClientAccess(is_read_only=_wants_to_watch(connection.request)))
 
 
 async def _serve_remote(host: Host, tokens: _Tokens, connection: ServerConnection) -> None:
@@ -146,14 +146,14 @@ async def _serve_remote(host: Host, tokens: _Tokens, connection: ServerConnectio
     if request is None or is_full is None:  # revoked during the handshake
         await connection.close(REVOKED, "its token was revoked")
         return
-    await host.serve(WebSocketStream(connection), Access(where, not is_full or _wants_to_watch(request)))
+    await host.serve(WebSocketStream(connection), ClientAccess(where, not is_full or _wants_to_watch(request)))
 
 
 def _wants_to_watch(request: Request) -> bool:
     return any(request.headers.get(name) == value for name, value in extension_methods.READ_ONLY.items())
 
 
-# Access control
+# ClientAccess control
 
 
 def _require_same_user(connection: ServerConnection, _: Request) -> Response | None:

@@ -307,7 +307,7 @@ class Session:
         answers with an error, and AgentLost if it's gone.
         """
         self._require_open()
-        if self.conversation.turn is not facts.Turn.IDLE:
+        if self.conversation.turn is not facts.TurnPhase.IDLE:
             raise PromptInProgress("the agent is still working on the last prompt", hint="wait, or cancel the turn")
         sendable, unlike = fit(blocks, self._capabilities)
         patience_s = self.late_patience_s if self.conversation.last_stop_reason == "cancelled" else 0.0
@@ -353,7 +353,7 @@ class Session:
 
         If it's cancelled with the turn, its message in the conversation says so.
         """
-        if self.conversation.turn is not facts.Turn.RUNNING:
+        if self.conversation.turn is not facts.TurnPhase.RUNNING:
             return False
         self.apply(updates.PromptSent(tuple(sendable), tuple(notes), awaits_id=True))
         await self._ask(self.connection.prompt(self.session_id, sendable, self._prompt_answered))
@@ -364,7 +364,7 @@ class Session:
         self._turn_over = Event()
 
         def look(_: Change | None = None) -> None:
-            if self.conversation.turn is facts.Turn.IDLE:
+            if self.conversation.turn is facts.TurnPhase.IDLE:
                 self._turn_over.set()
 
         unsubscribe = self.subscribe(look)
@@ -621,7 +621,7 @@ class Session:
 
         An agent that withdraws its questions itself may still ask for work that runs outside the turn.
         """
-        is_cancelling = self.conversation.turn is facts.Turn.CANCELLING
+        is_cancelling = self.conversation.turn is facts.TurnPhase.CANCELLING
         return self.is_closed or (is_cancelling and not self.connection.withdraws_questions)
 
     async def _decision(self, key: facts.RequestKey, request: facts.PermissionRequest | None = None) -> str | None:
@@ -678,7 +678,7 @@ class Session:
     def cut_off(self) -> str:
         """Note that the connection broke. Returns what that means for the user, in sentences."""
         self.is_cut_off = True
-        self.has_missed = self.has_missed or self.conversation.turn is not facts.Turn.IDLE
+        self.has_missed = self.has_missed or self.conversation.turn is not facts.TurnPhase.IDLE
         lost = ["You won't see what the agent does until you are connected again."] if self.has_missed else []
         if self.conversation.is_asking:
             lost.append("Its question was withdrawn; it may ask again.")

@@ -26,19 +26,19 @@ from acp_tui.protocol.v1.initialize import InitializeRequest
 from acp_tui.protocol.v1.session import PromptRequest
 from acp_tui.protocol.wire import decode
 from acp_tui.rpc import Direction, Pairing, RequestFailed
-from acp_tui.rpc.messages import Failure, Message, Notification, Request, Result, read_message, read_value
+from acp_tui.rpc.messages import ErrorResponse, Message, Notification, Request, Result, read_message, read_value
 from acp_tui.values import dataclass
 
 T = TypeVar("T")
 
-_Answer: TypeAlias = Result | Failure
+_Answer: TypeAlias = Result | ErrorResponse
 _Read: TypeAlias = Callable[[_Answer], None]
 _Params: TypeAlias = Mapping[str, Any]
 _ALL: Final = ClientOffer(elicitation_form=True, elicitation_url=True, auth_terminal=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ReplayStep:
     """One event, and the conversations it changed."""
 
     event: Event
@@ -90,11 +90,11 @@ class Replay:
     # Stepping
 
     @property
-    def events(self) -> Iterator[Step]:
+    def events(self) -> Iterator[ReplayStep]:
         while (step := self.step()) is not None:
             yield step
 
-    def step(self) -> Step | None:
+    def step(self) -> ReplayStep | None:
         """Apply the next event; None at the end."""
         found = next(self._events, None)
         if found is None:
@@ -105,7 +105,7 @@ class Replay:
         self._sessions.touched = []
         self._apply(event, message)
         self.position_s = max(self.position_s, event.at)
-        return Step(event, tuple(self._sessions.touched))
+        return ReplayStep(event, tuple(self._sessions.touched))
 
     def _with_messages(self) -> Iterator[tuple[Event, Any]]:
         """The next events, with the messages in frames that were parsed to read them."""
@@ -137,7 +137,7 @@ class Replay:
                 self._speaking.on_notification(method, params)
             case Request() as request:
                 self._requested(request)
-            case Result() | Failure() as answer:
+            case Result() | ErrorResponse() as answer:
                 read = self._pending.answer(Direction.IN, answer.id)
                 if read is not None:
                     read(answer)
@@ -165,7 +165,7 @@ class Replay:
                     self._pending.ask(Direction.OUT, request_id, read)
             case Notification("session/cancel", {"sessionId": str(session_id)}):
                 self._sessions.apply_own(SessionId(session_id), updates.CancelRequested())
-            case Result() | Failure() as answer:
+            case Result() | ErrorResponse() as answer:
                 self._answered(answer)
             case _:
                 pass
@@ -259,7 +259,7 @@ class Replay:
                 self._sessions.quirks = agreement.identity.quirks
 
     def _prompt_answered(self, session: ReplayedSession, answer: _Answer) -> None:
-        if isinstance(answer, Failure):
+        if isinstance(answer, ErrorResponse):
             update = self._speaking.read_prompt_refusal(answer.error)
         else:
             update = self._speaking.inbound.read_prompt_answer(answer.value)

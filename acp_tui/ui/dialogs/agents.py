@@ -17,7 +17,7 @@ from textual.worker import Worker, WorkerState
 
 from acp_tui.client.agents.catalogue import Catalogue, ListedAgent, read_catalogue
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.agents.installed import Offer, terms_of
+from acp_tui.client.agents.installed import Installable, terms_of
 from acp_tui.client.agents.installing import InstallFailed, Tell, install, look_up
 from acp_tui.client.agents.registry import RegistryUnavailable, registry_file, update_registry
 from acp_tui.conversation.visible import make_visible_line
@@ -316,7 +316,7 @@ def _age(catalogue: Catalogue) -> str:
 R = TypeVar("R")
 
 
-async def installed_command(app: App[Any], offer: Offer) -> AgentCommand | None:
+async def installed_command(app: App[Any], offer: Installable) -> AgentCommand | None:
     """The command of the agent, once it's installed; None if the user doesn't agree, or it failed, as they have read.
 
     Await it in a worker.
@@ -332,7 +332,7 @@ async def installed_command(app: App[Any], offer: Offer) -> AgentCommand | None:
 class InstallQuestion(QuestionScreen):
     """Returns True if the user agrees to install the agent."""
 
-    def __init__(self, offer: Offer) -> None:
+    def __init__(self, offer: Installable) -> None:
         """Shows all that is downloaded and run."""
         about, line, checked, *rest = terms_of(offer)
         checked_style = "$text-warning" if checked.startswith("⚠") else ""

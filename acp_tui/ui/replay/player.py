@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from acp_tui.client.transcript.replay import Replay, Step
+from acp_tui.client.transcript.replay import Replay, ReplayStep
 from acp_tui.client.transcript.replayed_sessions import Touch
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation
@@ -23,7 +23,7 @@ MAX_WAIT_S: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class Speed:
     """The speed of a replay."""
 
     speed: float = 1.0
@@ -37,13 +37,13 @@ class Pace:
             return 0.0
         return min(max(recorded_s, 0.0) / self.speed, self.max_wait_s)
 
-    def changed(self, step: int) -> Pace:
+    def changed(self, step: int) -> Speed:
         """Change to the next usual speed: faster for 1, slower for -1."""
         if step > 0:
             speed = next((each for each in SPEEDS if each > self.speed), SPEEDS[-1])
         else:
             speed = next((each for each in reversed(SPEEDS) if each < self.speed), SPEEDS[0])
-        return Pace(speed, self.max_wait_s)
+        return Speed(speed, self.max_wait_s)
 
 
 class Player:
@@ -88,7 +88,7 @@ class Player:
         """The time from there to the next event."""
         return 0.0 if self.is_at_end else self.timeline.events.times[self.moment] - self.at_s
 
-    def step(self) -> Step:
+    def step(self) -> ReplayStep:
         """Apply the next event."""
         step = self._replay.step()
         assert step is not None
@@ -119,7 +119,7 @@ MAX_LATE_S: Final = 0.5
 class Projector:
     """Moves a player. Only one of its coroutines may run at a time; cancel it at any point."""
 
-    def __init__(self, player: Player, pace: Pace, on_step: Callable[[Step], None]) -> None:
+    def __init__(self, player: Player, pace: Speed, on_step: Callable[[ReplayStep], None]) -> None:
         """`on_step` is called for each event, except while it goes back, or far ahead until the last one."""
         self.player = player
         self.pace = pace
@@ -149,7 +149,7 @@ class Projector:
         is_far = self.goal - player.moment > FAR
         self.is_news = self.is_news or is_back or is_far
         if is_far and self.goal >= player.timeline.length and player.jump():
-            self._on_step(Step(player.timeline.events[-1], ()))
+            self._on_step(ReplayStep(player.timeline.events[-1], ()))
         while player.moment < min(self.goal, player.timeline.length):
             step = player.step()
             if not self.is_news or (not is_back and player.moment == self.goal):
@@ -239,7 +239,7 @@ def moment_of(timeline: Timeline, spot: Spot) -> int | None:
     return None
 
 
-def _is_there(step: Step, spot: Spot) -> bool:
+def _is_there(step: ReplayStep, spot: Spot) -> bool:
     if spot.text is None:
         return any(touch.conversation.permissions for touch in step.touched)
     return any(spot.text in said for touch in step.touched for said in _said(touch))

@@ -20,7 +20,7 @@ from textual.widgets import Static
 
 from acp_tui.client.settings.settings import Settings
 from acp_tui.client.transcript.events import Dropped, Event, Exited, TerminalCut
-from acp_tui.client.transcript.replay import Step
+from acp_tui.client.transcript.replay import ReplayStep
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import RequestKey, SessionId
 from acp_tui.conversation.visible import make_visible_line
@@ -35,7 +35,7 @@ from acp_tui.ui.kit.desktop import copy
 from acp_tui.ui.kit.dialog import FrameKeys
 from acp_tui.ui.kit.pickers import ReadingScreen
 from acp_tui.ui.replay.panel import ReplayPanel
-from acp_tui.ui.replay.player import READING_PAUSE_S, Pace, Player, Projector, Spot, moment_of
+from acp_tui.ui.replay.player import READING_PAUSE_S, Player, Projector, Speed, Spot, moment_of
 from acp_tui.ui.replay.recorded_reply import RecordedReply
 from acp_tui.ui.replay.timeline import RecordedAnswer, Timeline
 from acp_tui.ui.session.find_bar import FindBar
@@ -141,7 +141,7 @@ class ReplayScreen(Screen[None]):
         self,
         timeline: Timeline,
         *,
-        pace: Pace,
+        pace: Speed,
         until: Spot | None = None,
         settings: Settings | None = None,
     ) -> None:
@@ -264,7 +264,7 @@ class ReplayScreen(Screen[None]):
 
     # What is shown
 
-    def _show_step(self, step: Step) -> None:
+    def _show_step(self, step: ReplayStep) -> None:
         if self._player.conversation(self.shown) is not self._panel.conversation:
             self._show_session()
         else:
@@ -441,7 +441,7 @@ class ReplayApp(BaseApp):
         self,
         timeline: Timeline,
         *,
-        pace: Pace | None = None,
+        pace: Speed | None = None,
         until: Spot | None = None,
         settings: Settings | None = None,
         notes: Sequence[str] = (),
@@ -449,7 +449,7 @@ class ReplayApp(BaseApp):
         """See `ReplayScreen`; `notes` are the problems of the settings."""
         super().__init__(settings, notes)
         self.keymap = replay_keymap(self.keymap)
-        self._make_screen = partial(ReplayScreen, timeline, pace=pace or Pace(), until=until, settings=self.settings)
+        self._make_screen = partial(ReplayScreen, timeline, pace=pace or Speed(), until=until, settings=self.settings)
 
     def on_mount(self) -> None:
         self.tell_notes(self._notes)

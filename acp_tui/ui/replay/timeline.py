@@ -17,7 +17,7 @@ from acp_tui.client.sessions.session_history import shown_agent
 from acp_tui.client.transcript.ending import events_for_end, is_enough
 from acp_tui.client.transcript.events import Event, Frame, Header, OwnAction, Restarted
 from acp_tui.client.transcript.lines import VERSION, Recording, RecordingUnreadable, SkippedLine, open_recording
-from acp_tui.client.transcript.replay import Replay, Step, is_prompt
+from acp_tui.client.transcript.replay import Replay, ReplayStep, is_prompt
 from acp_tui.client.transcript.replayed_sessions import Touch
 from acp_tui.conversation.conversation import NOTHING
 from acp_tui.conversation.entries import Decision
@@ -82,7 +82,7 @@ class Front:
         self._is_chosen = only is not None
         self._known: set[SessionId | None] = {None}
 
-    def note(self, step: Step, *, is_prompt: bool) -> None:
+    def note(self, step: ReplayStep, *, is_prompt: bool) -> None:
         for touch in () if self._is_chosen else step.touched:
             if touch.session_id is not None and (is_prompt or touch.session_id not in self._known):
                 self.session_id = touch.session_id
@@ -232,7 +232,7 @@ class Timeline:
 
     # Indexing
 
-    def _note(self, step: Step) -> None:
+    def _note(self, step: ReplayStep) -> None:
         event = step.event
         is_early = self.length <= EVENTS_WITH_A_HANDSHAKE
         if is_early and isinstance(event, Frame) and (said := _agent_in(event.data)):

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from acp_tui.client.settings.settings import STATUS_PARTS, StatusPart
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Message, ToolCallEntry
-from acp_tui.conversation.facts import BooleanOption, ConfigOption, Turn, Usage
+from acp_tui.conversation.facts import BooleanOption, ConfigOption, TurnPhase, Usage
 from acp_tui.conversation.tool_calls import ToolCall
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import clock, duration, money, short_count, value_name
@@ -32,11 +32,11 @@ def state_of(conversation: Conversation) -> str:
     """One of the status line's states."""
     if not conversation.is_connected:
         return "lost"
-    if conversation.turn is Turn.CANCELLING:
+    if conversation.turn is TurnPhase.CANCELLING:
         return "cancelling"
     if conversation.is_asking:
         return "waiting"
-    return "ready" if conversation.turn is Turn.IDLE else "working"
+    return "ready" if conversation.turn is TurnPhase.IDLE else "working"
 
 
 def facts_of(
@@ -110,7 +110,7 @@ def unheard_question(conversation: Conversation) -> ToolCall | None:
 
     Kilo and others have tools that ask in their own interface; through the protocol, they wait for ever.
     """
-    if conversation.turn is not Turn.RUNNING or conversation.is_asking:
+    if conversation.turn is not TurnPhase.RUNNING or conversation.is_asking:
         return None
     match conversation.entries[-1] if conversation.entries else None:
         case ToolCallEntry(call=call) if not call.is_settled:

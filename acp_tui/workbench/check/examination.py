@@ -30,7 +30,7 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.client.transcript import RecordTo
 from acp_tui.client.transcript.recording_plan import RecordingPlan
 from acp_tui.conversation.content import Text
-from acp_tui.conversation.facts import BooleanOption, ConfigOption, SessionId, Turn
+from acp_tui.conversation.facts import BooleanOption, ConfigOption, SessionId, TurnPhase
 from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.roles import AgentIdentity, ClientOffer, SystemPrompt, Workplace
 from acp_tui.rpc import Direction, RequestFailed, RpcError
@@ -346,7 +346,7 @@ class Examination:
             with anyio.move_on_after(cancel_after_s):
                 await heard.wait()
             session.cancel()
-            was_cancelled = session.conversation.turn is Turn.CANCELLING
+            was_cancelled = session.conversation.turn is TurnPhase.CANCELLING
             await anyio.sleep(CANCEL_LIMIT_S)
             self.report.left_out.append(f"a canceled turn took longer than {CANCEL_LIMIT_S:g} s")
             tasks.cancel_scope.cancel()

@@ -23,7 +23,7 @@ from acp_tui.client.processes.table import row_of
 from acp_tui.client.sessions import agent as agent_module
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.conversation.entries import Failure
-from acp_tui.conversation.facts import Turn
+from acp_tui.conversation.facts import TurnPhase
 from acp_tui.rpc import Peer
 from support.agents import REPLY, agent_texts, our_children, running, until
 from support.processes import WAYS, Left
@@ -213,7 +213,7 @@ async def test_a_death_in_mid_turn_keeps_the_conversation_and_says_why(tmp_path:
     conversation = session.conversation
     assert agent_texts(session) == ["half a sen"]
     assert conversation.entries[-1] == Failure("scripted exited with code 9", stderr_tail="out of memory\n")
-    assert (conversation.turn, conversation.is_connected) == (Turn.IDLE, False)
+    assert (conversation.turn, conversation.is_connected) == (TurnPhase.IDLE, False)
     assert conversation.permissions == {}
     assert conversation.unsettled_calls == set()
 
@@ -231,7 +231,7 @@ async def test_an_agent_that_stops_listening_is_given_up(tmp_path: Path, short_g
         tasks.start_soon(send_prompt)
         await until(session, lambda: agent_texts(session) == ["deaf"])
         session.cancel()  # it can no longer be written
-    assert session.conversation.turn is Turn.IDLE
+    assert session.conversation.turn is TurnPhase.IDLE
 
 
 async def test_an_agent_that_ends_with_its_input_is_not_signalled(tmp_path: Path):

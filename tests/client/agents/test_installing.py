@@ -19,7 +19,7 @@ import pytest
 from acp_tui.client.agents import archive
 from acp_tui.client.agents.catalogue import KNOWN_AGENTS, EntrySource, find_agent, read_catalogue
 from acp_tui.client.agents.command import SandboxPlan
-from acp_tui.client.agents.installed import Installed, Offer, all_installed, read_installed, terms_of
+from acp_tui.client.agents.installed import Installable, Installed, all_installed, read_installed, terms_of
 from acp_tui.client.agents.installing import InstallFailed, install, look_up, remove
 from acp_tui.client.agents.process import running_agent
 from acp_tui.client.agents.registry import registry_file
@@ -35,7 +35,7 @@ __all__ = ["installers"]
 GEMINI: Final = KNOWN_AGENTS["gemini"].offer
 
 
-async def installed_anew(offer: Offer) -> Installed:
+async def installed_anew(offer: Installable) -> Installed:
     return await install(await look_up(offer))
 
 
@@ -273,7 +273,7 @@ def server(ca: Authority, monkeypatch: pytest.MonkeyPatch) -> Iterator[Downloads
         yield served
 
 
-def of_registry(url: str, content: bytes | None = None, **more: Any) -> Offer:
+def of_registry(url: str, content: bytes | None = None, **more: Any) -> Installable:
     """What the registry's entry for an archive offers, with its checksum if `content` is given."""
     entry = binary(archive=url, **more, **({} if content is None else {"sha256": sha256(content).hexdigest().upper()}))
     file = registry_file()

@@ -18,7 +18,7 @@ from acp_tui.client.agents.command import AgentCommand, Sandboxes
 from acp_tui.client.errors import AgentLost, AgentNotFound, AgentRefused, AgentUnreachable
 from acp_tui.client.sessions.consent import Policy
 from acp_tui.client.sessions.hub import open_hub
-from acp_tui.conversation.facts import Turn
+from acp_tui.conversation.facts import TurnPhase
 from support.agents import REPLY, agent_texts, behind, our_children, running, scripted, scripted_argv, until
 from support.proxies import conducted, proxy
 from support.servers import agent_behind, hang_up, websocket_server
@@ -90,7 +90,7 @@ async def test_a_chain_does_the_same_whoever_conducts_it(tmp_path: Path, command
         tasks.start_soon(session.send_prompt, REPLY)
         await until(session, lambda: bool(session.conversation.permissions))
         session.answer_permission(next(iter(session.conversation.permissions)), "allow_once")
-        await until(session, lambda: session.conversation.turn is Turn.IDLE)
+        await until(session, lambda: session.conversation.turn is TurnPhase.IDLE)
         assert "".join(agent_texts(session)) == "heard GO allow_once"
         with pytest.raises(AgentRefused, match="no") as refused:
             await agent.send_extension("_odd", {})

@@ -10,12 +10,12 @@ import anyio
 import pytest
 
 from acp_tui.client.errors import SessionClosed
-from acp_tui.client.hosting.host import Access
+from acp_tui.client.hosting.host import ClientAccess
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Message
-from acp_tui.conversation.facts import Provider, ProviderRoute, SelectOption, Turn
+from acp_tui.conversation.facts import Provider, ProviderRoute, SelectOption, TurnPhase
 from conversation.test_catch_up import shown
 from support.agents import (
     REPLY,
@@ -35,7 +35,7 @@ from support.hosts import Link, hosted
 pytestmark = pytest.mark.anyio
 
 STEERED = (Text("turn left"),)
-WATCHING = Access("elsewhere", is_read_only=True)
+WATCHING = ClientAccess("elsewhere", is_read_only=True)
 MODES = {
     "modes": {
         "currentModeId": "ask",
@@ -68,7 +68,7 @@ async def test_a_client_sees_what_was_said_before_it_came_and_what_is_said_then(
         assert same(its.session, client)
         await its.wire.send(said(" and after"))
         await until(client, lambda: agent_texts(client) == ["before and after"])
-        assert client.conversation.turn is Turn.RUNNING
+        assert client.conversation.turn is TurnPhase.RUNNING
         await its.wire.answer(prompt, {"stopReason": "end_turn"})
         await until(client, lambda: client.conversation.is_idle)
         assert same(its.session, client)
@@ -79,7 +79,7 @@ async def test_two_clients_see_each_others_prompts_and_turns(tmp_path: Path) -> 
         one, other = await its.attach("one"), await its.attach("other")
         tasks.start_soon(one.send_prompt, REPLY)
         prompt = await its.wire.expect("session/prompt")
-        await until(other, lambda: other.conversation.turn is Turn.RUNNING)
+        await until(other, lambda: other.conversation.turn is TurnPhase.RUNNING)
         await its.wire.send(said("done"))
         await its.wire.answer(prompt, {"stopReason": "max_tokens"})
         for client in (one, other):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from acp_tui.client.hosting.host import Access
+from acp_tui.client.hosting.host import ClientAccess
 from acp_tui.conversation.facts import Account, AuthStatus, SessionId, SessionStatus
 from client.hosting.test_both_versions import client_of
 from support.agents import notification, request, settle, until
@@ -51,7 +51,7 @@ async def test_a_watcher_is_neither_offered_nor_told_who_is_logged_in(tmp_path: 
     async with hosted(tmp_path) as its:
         await its.wire.send(TOLD)
         await settle()
-        spy = await its.connect(access=Access("elsewhere", is_read_only=True))
+        spy = await its.connect(access=ClientAccess("elsewhere", is_read_only=True))
         assert not spy.capabilities.auth_status
         await its.wire.send(notification("auth/status_update", {"state": "not_required"}))
         await settle()

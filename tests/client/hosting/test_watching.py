@@ -9,16 +9,16 @@ import anyio
 import pytest
 
 from acp_tui.client.hosting import extension_methods
-from acp_tui.client.hosting.host import Access
+from acp_tui.client.hosting.host import ClientAccess
 from acp_tui.client.sessions.session import Attendance
-from acp_tui.conversation.facts import Turn
+from acp_tui.conversation.facts import TurnPhase
 from acp_tui.protocol.connection import STEERING
 from support.agents import REPLY, Counterpart, agent_texts, asked, notification, request, said, settle, until
 from support.hosts import hosted
 
 pytestmark = pytest.mark.anyio
 
-WATCHING = Access("10.0.0.7", is_read_only=True)
+WATCHING = ClientAccess("10.0.0.7", is_read_only=True)
 SECRET = "sk-proj-" + "abcdEFGH1234" * 4
 FULL = {"sessionId": "s1"}
 METHODS: dict[str, dict[str, Any]] = {
@@ -94,7 +94,7 @@ async def test_nothing_that_a_hostile_watcher_sends_reaches_the_agent_or_ends_an
             await settle()
         assert await its.wire.receive_all() == []
         assert list(its.session.conversation.permissions)
-        assert its.session.conversation.turn is Turn.RUNNING
+        assert its.session.conversation.turn is TurnPhase.RUNNING
         await its.wire.answer(prompt, {"stopReason": "end_turn"})
         assert not its.host.ended.is_set()
         assert revoked == []

@@ -16,7 +16,7 @@ from acp_tui.client.errors import (
 )
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.session import Session
-from acp_tui.conversation.facts import HttpServer, SessionId, SessionSummary, StdioServer, Turn
+from acp_tui.conversation.facts import HttpServer, SessionId, SessionSummary, StdioServer, TurnPhase
 from support.agents import (
     REPLY,
     agent_texts,
@@ -171,7 +171,7 @@ async def test_closing_takes_back_the_questions_and_is_told_first(tmp_path: Path
             assert (await wire.receive())["result"] == CANCELLED
             await wire.answer(prompt, {"stopReason": "cancelled"})
             await wire.answer(closing, None)
-        assert (agent.sessions, session.conversation.turn) == ({}, Turn.IDLE)
+        assert (agent.sessions, session.conversation.turn) == ({}, TurnPhase.IDLE)
         with pytest.raises(SessionClosed):
             await session.send_prompt(REPLY)
 
@@ -250,7 +250,7 @@ async def test_updates_of_two_sessions_apply_in_wire_order_before_a_later_respon
 
         def watch(session: Session) -> Callable[[Any], None]:
             def note(_: Any) -> None:
-                if session.conversation.turn is Turn.IDLE and session.conversation.last_stop_reason:
+                if session.conversation.turn is TurnPhase.IDLE and session.conversation.last_stop_reason:
                     seen_at_the_end.append(list(agent_texts(session)))
 
             return note

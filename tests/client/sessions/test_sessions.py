@@ -13,7 +13,7 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.client.transcript.recording_plan import RecordingPlan
 from acp_tui.client.transcript.replay import replayed
 from acp_tui.conversation.entries import Failure, TurnEnd
-from acp_tui.conversation.facts import SessionId, Turn
+from acp_tui.conversation.facts import SessionId, TurnPhase
 from acp_tui.conversation.updates import ClientRemark
 from support.agents import (
     REPLY,
@@ -112,7 +112,7 @@ async def test_every_update_lands_before_the_turn_ends(tmp_path: Path):
         session.subscribe(lambda _: turns.append((agent_texts(session), session.conversation.turn)))
         await wire.send(said("the "), said("end"), response(prompt["id"], {"stopReason": "end_turn"}))
         await settle()
-    assert turns[-2:] == [(["the end"], Turn.RUNNING), (["the end"], Turn.IDLE)]
+    assert turns[-2:] == [(["the end"], TurnPhase.RUNNING), (["the end"], TurnPhase.IDLE)]
 
 
 async def test_updates_after_a_turn_are_accepted(tmp_path: Path):
@@ -146,7 +146,7 @@ async def test_a_turn_that_ended_otherwise_shows_how(tmp_path: Path, reason: str
         await wire.answer(prompt, {"stopReason": reason})
         await settle()
         assert session.conversation.entries[-1] == TurnEnd(reason)
-        assert session.conversation.turn is Turn.IDLE
+        assert session.conversation.turn is TurnPhase.IDLE
 
 
 def changed(kind: str, **fields: Any) -> dict[str, Any]:
@@ -209,7 +209,7 @@ async def test_a_turn_that_ended_unreadably_has_ended(tmp_path: Path, result: An
         await wire.answer(prompt, result)
         await settle()
         assert isinstance(session.conversation.entries[-1], Failure)
-        assert session.conversation.turn is Turn.IDLE
+        assert session.conversation.turn is TurnPhase.IDLE
 
 
 async def test_an_error_ends_the_turn_and_is_told(tmp_path: Path):
@@ -223,7 +223,7 @@ async def test_an_error_ends_the_turn_and_is_told(tmp_path: Path):
         tasks.start_soon(send_prompt)
         await wire.refuse(await wire.expect("session/prompt"), -32603, "quota")
     assert isinstance(session.conversation.entries[-1], Failure)
-    assert session.conversation.turn is Turn.IDLE
+    assert session.conversation.turn is TurnPhase.IDLE
 
 
 async def test_a_cancelled_turn_goes_on_until_the_agent_ends_it(tmp_path: Path):
@@ -232,12 +232,12 @@ async def test_a_cancelled_turn_goes_on_until_the_agent_ends_it(tmp_path: Path):
         session.cancel()
         session.cancel()
         assert await wire.receive_all() == [notification("session/cancel", {"sessionId": "s1"})]
-        assert session.conversation.turn is Turn.CANCELLING
+        assert session.conversation.turn is TurnPhase.CANCELLING
         await wire.send(said("last words"))
         await wire.answer(prompt, {"stopReason": "cancelled"})
         await settle()
         assert agent_texts(session) == ["last words"]
-        assert session.conversation.turn is Turn.IDLE
+        assert session.conversation.turn is TurnPhase.IDLE
 
 
 async def test_a_cancel_without_a_turn_sends_nothing(tmp_path: Path):
@@ -255,7 +255,7 @@ async def test_a_cancel_reaches_its_own_session_only(tmp_path: Path):
         async with in_turn(first, wire), in_turn(second, wire):
             second.cancel()
             assert (await wire.receive())["params"] == {"sessionId": "s2"}
-            assert first.conversation.turn is Turn.RUNNING
+            assert first.conversation.turn is TurnPhase.RUNNING
 
 
 async def test_the_end_of_the_agent_ends_the_turns_of_all_its_sessions(tmp_path: Path):
@@ -273,7 +273,7 @@ async def test_the_end_of_the_agent_ends_the_turns_of_all_its_sessions(tmp_path:
                 await wire.expect("session/prompt")
             await wire.close_output()
     for session in sessions:
-        assert (session.conversation.turn, session.conversation.is_connected) == (Turn.IDLE, False)
+        assert (session.conversation.turn, session.conversation.is_connected) == (TurnPhase.IDLE, False)
 
 
 async def test_a_cancel_while_the_lost_agents_exit_is_awaited_is_harmless(
@@ -292,7 +292,7 @@ async def test_a_cancel_while_the_lost_agents_exit_is_awaited_is_harmless(
         tasks.start_soon(send_prompt)
         await wire.expect("session/prompt")
         await wire.close_output()
-    assert (session.conversation.turn, session.conversation.is_connected) == (Turn.IDLE, False)
+    assert (session.conversation.turn, session.conversation.is_connected) == (TurnPhase.IDLE, False)
 
 
 # Options

@@ -19,7 +19,7 @@ from acp_tui.client.sessions.session import WHY_ACTS_ITSELF, Session
 from acp_tui.client.settings.settings import RefusalRule
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.entries import Question
-from acp_tui.conversation.facts import AskedCommand, BooleanOption, HttpServer, StdioServer, Turn
+from acp_tui.conversation.facts import AskedCommand, BooleanOption, HttpServer, StdioServer, TurnPhase
 from acp_tui.conversation.request_outline import ShownRequest
 from acp_tui.conversation.tool_calls import FileChange, TerminalId, TextDiff, ToolCall, ToolCallId
 from acp_tui.protocol.roles import ClientOffer
@@ -178,7 +178,7 @@ async def test_loading_is_resuming_from_the_start_and_its_history_is_shown_once(
         assert request["params"]["replayFrom"] == {"type": "start"}
         assert agent_texts(loaded[0]) == ["gone"]
         assert len(loaded[0].conversation.entries) == 2
-        assert loaded[0].conversation.turn is Turn.IDLE
+        assert loaded[0].conversation.turn is TurnPhase.IDLE
 
 
 async def test_resuming_alone_asks_for_no_history_and_shows_what_goes_on(tmp_path: Path):
@@ -195,7 +195,7 @@ async def test_resuming_alone_asks_for_no_history_and_shows_what_goes_on(tmp_pat
             await wire.send(*told(RUNNING))
             await wire.answer(request, {"configOptions": [MODE]})
         assert "replayFrom" not in request["params"]
-        assert resumed[0].conversation.turn is Turn.RUNNING
+        assert resumed[0].conversation.turn is TurnPhase.RUNNING
         assert resumed[0].conversation.options
 
 
@@ -321,7 +321,7 @@ async def test_a_further_prompt_is_left_to_the_agent(tmp_path: Path):
             second = await wire.expect("session/prompt")
             await wire.send(*told(IDLE), response(second["id"], {"messageId": "2"}), *told(RUNNING))
             await settle()
-            assert session.conversation.turn is Turn.RUNNING
+            assert session.conversation.turn is TurnPhase.RUNNING
             await wire.send(*told(IDLE))
         assert taken == [True]
         assert session.conversation.is_idle
@@ -339,7 +339,7 @@ async def test_a_further_prompt_that_is_refused_is_told_and_the_turn_goes_on(tmp
 
             tasks.start_soon(send_another)
             await wire.refuse(await wire.expect("session/prompt"), -32600, "busy")
-        assert session.conversation.turn is Turn.RUNNING
+        assert session.conversation.turn is TurnPhase.RUNNING
 
 
 async def test_an_agent_that_goes_ends_the_wait_for_its_idle(tmp_path: Path):
@@ -459,7 +459,7 @@ async def test_a_tool_call_and_a_terminal_are_stopped_alone_where_the_agent_offe
             await wire.answer(other, {})
         assert request["params"] == {"sessionId": "s1", "toolCallId": "c"}
         assert other["params"] == {"sessionId": "s1", "terminalId": "t"}
-        assert session.conversation.turn is Turn.RUNNING
+        assert session.conversation.turn is TurnPhase.RUNNING
 
 
 async def test_files_and_terminals_are_not_served(tmp_path: Path):
@@ -589,7 +589,7 @@ async def test_questions_of_background_work_survive_a_cancel(tmp_path: Path):
         await wire.send(asked(8))
         await wire.send(*told({**IDLE, "stopReason": "cancelled"}))
         await settle()
-        assert session.conversation.turn is Turn.IDLE
+        assert session.conversation.turn is TurnPhase.IDLE
         assert await wire.receive_all() == []
         first, second = session.conversation.permissions.values()
         session.answer_permission(first.key, "n")

@@ -10,7 +10,7 @@ from textual.app import App
 
 from acp_tui.client.agents.catalogue import Catalogue, EntrySource, ListedAgent
 from acp_tui.client.agents.command import AgentCommand, Package
-from acp_tui.client.agents.installed import Offer
+from acp_tui.client.agents.installed import Installable
 from acp_tui.client.agents.registry import RegistryUnavailable
 from acp_tui.client.agents.remembered import agree, consent_file, is_agreed
 from acp_tui.client.errors import AgentStartFailed
@@ -62,7 +62,7 @@ async def test_the_agent_that_is_left_is_the_last_in_the_list() -> None:
 
 async def test_a_search_finds_what_is_ready_before_what_would_be_installed() -> None:
     mine = ListedAgent(AgentCommand("my-claude", ("here",), is_listed=True), EntrySource.USER, "My Claude")
-    offer = Offer("claude", "npm", "claude-agent", "claude")
+    offer = Installable("claude", "npm", "claude-agent", "claude")
     other = ListedAgent(
         AgentCommand("claude", ("claude",), is_listed=True), EntrySource.KNOWN, "Claude", obstacle="none", offer=offer
     )

@@ -35,7 +35,7 @@ from acp_tui.conversation.elicitation import (
     TextField,
     UrlVisit,
 )
-from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey, Turn
+from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey, TurnPhase
 from acp_tui.conversation.request_outline import ShownRequest
 from acp_tui.conversation.tool_calls import ToolCall, ToolCallId
 from acp_tui.conversation.updates import PermissionAnswered
@@ -444,7 +444,7 @@ async def _begin_anew(page: Page) -> None:
         await page.settled()
     page.prompt.text = ""
     page.prompt.focus()
-    if page.connection.prompts and page.session.conversation.turn is not Turn.IDLE:
+    if page.connection.prompts and page.session.conversation.turn is not TurnPhase.IDLE:
         await page.end_turn()
     page.clock.now_s += 100
     await page.settled()

@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 
 from acp_tui.client.settings.settings import Appearance, Settings
 from acp_tui.client.transcript.events import Event
-from acp_tui.ui.replay.player import Pace, Spot
+from acp_tui.ui.replay.player import Speed, Spot
 from acp_tui.ui.replay.screen import ReplayApp
 from support.changes import LOOKS
 from support.recorded_sessions import begun, form, prompted, said, told, two_turns, unread_timeline_of
@@ -93,7 +93,7 @@ def show_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Com
             await pilot.press(*keys)
             await shows(pilot, sign)
 
-        app = ReplayApp(timeline, pace=Pace(speed=0), until=end, settings=settings)
+        app = ReplayApp(timeline, pace=Speed(speed=0), until=end, settings=settings)
         return compare(app, terminal_size=size, run_before=look_on)
 
     return show

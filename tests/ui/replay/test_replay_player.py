@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.client.transcript.replay import Replay, Step
+from acp_tui.client.transcript.replay import Replay, ReplayStep
 from acp_tui.conversation.facts import RequestKey, SessionId
 from acp_tui.ui.replay import player as player_module
-from acp_tui.ui.replay.player import Pace, Player, Projector, Spot, moment_of, read_spot
+from acp_tui.ui.replay.player import Player, Projector, Speed, Spot, moment_of, read_spot
 from acp_tui.ui.replay.timeline import Timeline
 from support.recorded_sessions import begun, prompted, said, timeline_of, two_turns
 
@@ -77,8 +77,8 @@ async def test_what_a_far_move_leads_past_is_not_told_one_by_one(
     timeline: Timeline, monkeypatch: pytest.MonkeyPatch, far: int, is_told: bool
 ) -> None:
     monkeypatch.setattr(player_module, "FAR", far)
-    told: list[Step] = []
-    projector = Projector(Player(timeline), Pace(), told.append)
+    told: list[ReplayStep] = []
+    projector = Projector(Player(timeline), Speed(), told.append)
     projector.goal = timeline.length
     await projector.go_to_goal()
     assert (len(told), projector.is_news) == (timeline.length if is_told else 1, not is_told)
@@ -90,7 +90,7 @@ async def test_the_end_of_a_long_recording_is_not_played_a_second_time(
 ) -> None:
     monkeypatch.setattr(player_module, "FAR", 3)
     expected = played(timeline, timeline.length)
-    projector = Projector(Player(timeline), Pace(), lambda step: None)
+    projector = Projector(Player(timeline), Speed(), lambda step: None)
     monkeypatch.setattr(Player, "step", lambda self: pytest.fail("an event was applied again"))
     projector.goal = timeline.length
     await projector.go_to_goal()
@@ -102,17 +102,17 @@ async def test_the_end_of_a_long_recording_is_not_played_a_second_time(
 
 @pytest.mark.parametrize(
     ("pace", "waited"),
-    [(Pace(), 2.0), (Pace(max_wait_s=60), 10.0), (Pace(4.0, 60), 2.5), (Pace(0, 60), 0.0)],
+    [(Speed(), 2.0), (Speed(max_wait_s=60), 10.0), (Speed(4.0, 60), 2.5), (Speed(0, 60), 0.0)],
 )
-def test_no_pause_is_longer_than_was_wished(pace: Pace, waited: float) -> None:
+def test_no_pause_is_longer_than_was_wished(pace: Speed, waited: float) -> None:
     assert pace.wait_s(10.0) == waited
 
 
 def test_the_speed_goes_up_and_down_in_steps_and_no_farther() -> None:
-    assert Pace().changed(1).speed == 2.0
-    assert Pace(3.0).changed(-1).speed == 2.0
-    assert Pace(16.0).changed(1).speed == 16.0
-    assert Pace(0.25).changed(-1).speed == 0.25
+    assert Speed().changed(1).speed == 2.0
+    assert Speed(3.0).changed(-1).speed == 2.0
+    assert Speed(16.0).changed(1).speed == 16.0
+    assert Speed(0.25).changed(-1).speed == 0.25
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from acp_tui.ui.conversation.entry_views import EntryView
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.permission.request_keys import AnswerableRequest
 from acp_tui.ui.replay.panel import RecordedCard
-from acp_tui.ui.replay.player import Pace, Spot
+from acp_tui.ui.replay.player import Speed, Spot
 from acp_tui.ui.replay.screen import Position, ReplayApp, ReplayBar, ReplayScreen, bar_of
 from acp_tui.ui.replay.timeline import Timeline
 from support.recorded_sessions import (
@@ -40,7 +40,7 @@ from support.screens import Shown, settled
 from support.settling import until_so
 from support.waiting import TEST_LIMIT_S
 
-AT_ONCE = Pace(speed=0)
+AT_ONCE = Speed(speed=0)
 QUESTION = Spot(is_question=True)
 
 
@@ -172,7 +172,7 @@ async def test_keys_pressed_faster_than_it_moves_add_up(tmp_path: Path) -> None:
 async def test_space_pauses_and_plays_on_and_begins_anew_at_the_end(tmp_path: Path) -> None:
     timeline = timeline_of(tmp_path, two_turns())
     with anyio.fail_after(TEST_LIMIT_S):
-        async with ReplayApp(timeline, pace=Pace(max_wait_s=1000.0)).run_test(size=(100, 30)) as pilot:
+        async with ReplayApp(timeline, pace=Speed(max_wait_s=1000.0)).run_test(size=(100, 30)) as pilot:
             replay = Projection(pilot)
             await replay.until(lambda: replay.position.is_playing)
             await replay.press("space")
@@ -306,7 +306,7 @@ class HeldRecording(Recording):
 
 async def test_a_long_recording_plays_while_it_is_read_and_its_end_waits_for_that(tmp_path: Path) -> None:
     recording = HeldRecording(tmp_path, two_turns(), 5)
-    app = ReplayApp(Timeline(recording), pace=Pace(speed=16, max_wait_s=0.1))
+    app = ReplayApp(Timeline(recording), pace=Speed(speed=16, max_wait_s=0.1))
     with anyio.fail_after(TEST_LIMIT_S):
         async with app.run_test(size=(100, 30), notifications=True) as pilot:
             replay = Projection(pilot)
@@ -332,7 +332,7 @@ def many_calls(count: int) -> Iterator[Event]:
 
 async def test_the_end_of_a_long_recording_is_shown_while_the_rest_is_read(tmp_path: Path) -> None:
     recording = HeldRecording(tmp_path, many_calls(400), 5)
-    app = ReplayApp(Timeline(recording), pace=Pace(speed=16, max_wait_s=0.1))
+    app = ReplayApp(Timeline(recording), pace=Speed(speed=16, max_wait_s=0.1))
 
     def below_notices() -> list[str]:
         return replay.text.splitlines()[3:-2]
