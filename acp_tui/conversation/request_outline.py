@@ -43,9 +43,11 @@ ON_SCREEN: Final = Bounds(200_000, 200_000)
 VERBS: Final = {"read": "Read", "edit": "Edit", "delete": "Delete", "move": "Move"}
 """What a call does whose title is only a path, by its kind."""
 MAX_PURPOSE: Final = 200
-"""A longer description or reason has its own place, below the command or the change."""
-REASONS: Final = ("reason", "justification")
-"""Fields in which agents say why they ask."""
+"""A longer description has its own place, below the command."""
+REASON_LABELS: Final = ("reason: ", "justification: ")
+"""Of the fields in which agents say why they ask."""
+MAX_REASON: Final = 120
+"""A longer reason would push what is asked out of a small card, so it has its place below."""
 MAX_META: Final = 200
 """Shorter texts in `_meta` without spaces are names and numbers for programs."""
 MAX_COUNTED: Final = 20_000
@@ -204,9 +206,10 @@ class RequestOutline:
             yield Remark(visible_title(call), "strong")
         if request.description is not None:
             yield Remark(_visible(request.description), "plain")
-        for name in REASONS:
-            if (reason := _said(call, name)) and reason not in self._asked.title and reason != request.description:
-                yield Row(f"{name}: ", _visible(reason))
+        for label in REASON_LABELS:
+            reason = _said(call, label[:-2])
+            if 0 < len(reason) <= MAX_REASON and reason not in f"{self._asked.title}\n{request.description}":
+                yield Row(label, _visible(reason))
                 self._note(reason)
         for warning in self._warnings:
             # The client's own note already names the warnings of its own question.

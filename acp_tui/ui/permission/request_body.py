@@ -354,8 +354,8 @@ class RequestBody(Vertical):
 
     @property
     def _start_row(self) -> int:
-        """The line of the subject to show first, so that a change is in view, unless something is said above it."""
-        if self._rows is None or self._whole.hunks[:1] != (0,) or self._drawn.files:
+        """The line of the subject to show first, so that a change is in view, if at most a reason is above it."""
+        if self._rows is None or self._whole.hunks[:1] != (self._whole.reasons,) or self._drawn.files:
             return 0
         return start_row(self._drawn.first_changed(0), len(self._drawn.lines), self._rows.subject)
 

@@ -103,6 +103,8 @@ class DrawnSubject:
     """The line where the raw report begins, if it's shown."""
     left_out: int = 0
     """The number of characters that no line shows, because they are too many."""
+    reasons: int = 0
+    """The number of rows, from the first one on, that say why the agent asks."""
 
     def below(self, lines: Sequence[Strip]) -> DrawnSubject:
         """Return a copy with these lines above it."""
@@ -110,7 +112,7 @@ class DrawnSubject:
         hunks = tuple(above + row for row in self.hunks)
         files = tuple(file._replace(row=above + file.row) if file.row else file for file in self.files)
         raw = None if self.raw is None else above + self.raw
-        return DrawnSubject(Joined(lines, self.lines), hunks, files, self.is_whole, raw, self.left_out)
+        return DrawnSubject(Joined(lines, self.lines), hunks, files, self.is_whole, raw, self.left_out, self.reasons)
 
     def first_changed(self, index: int) -> int:
         """The first added or removed line of the change with this index."""
@@ -137,7 +139,7 @@ class SubjectDrawing:
         runs: list[Sequence[Strip]] = []
         hunks: list[int] = []
         files: list[FileRow] = []
-        length = 0
+        length = reasons = 0
         for part in outline.parts():
             if isinstance(part, TextDiff):
                 if changed.are_many and not files:
@@ -150,6 +152,12 @@ class SubjectDrawing:
                     files.append(FileRow(length, changed.words(shown_path(part.path, asked.cwd))))
             else:
                 lines = _drawn(part, look)
+                if (
+                    isinstance(part, request_outline.Row)
+                    and part.label in request_outline.REASON_LABELS
+                    and reasons == length
+                ):
+                    reasons += len(lines)
             runs.append(lines)
             length += len(lines)
         if outline.says_more:
@@ -158,7 +166,7 @@ class SubjectDrawing:
         if look.shows_raw:
             runs.append(_raw(asked.call, outline.metas, look))
         raw = length if look.shows_raw else None
-        return DrawnSubject(Joined(*runs), tuple(hunks), tuple(files), is_whole, raw, outline.left_out)
+        return DrawnSubject(Joined(*runs), tuple(hunks), tuple(files), is_whole, raw, outline.left_out, reasons)
 
     def _diff(
         self, diff: TextDiff, cwd: str, outline: request_outline.RequestOutline, look: SubjectStyle

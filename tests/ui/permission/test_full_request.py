@@ -71,6 +71,16 @@ async def test_it_opens_at_its_top_if_something_is_said_above_the_changes() -> N
         await page.until(lambda: "The agent shows old text, but the" in page.text)
 
 
+async def test_a_reason_above_the_changes_makes_room_for_the_first_of_them() -> None:
+    async with open_page(size=(40, 12)) as page:
+        await page.ask("call", title="Edit long.py", content=(EDIT,), raw_input={"reason": "it is the first"})
+        await page.enter_card()
+        await page.press("f")
+        await page.until(lambda: "+ first" in page.text)
+        await page.press("home")
+        await page.until(lambda: "reason: it is the first" in page.text)
+
+
 async def test_it_scrolls_by_lines_pages_and_to_either_end() -> None:
     async with open_page(size=NARROW) as page:
         await _open(page, content=(WHOLE,))

@@ -64,7 +64,7 @@ def test_a_title_that_is_only_a_path_says_what_is_done_with_it(path: str, kind: 
 @pytest.mark.parametrize("name", ["reason", "justification"])
 def test_why_the_agent_asks_comes_before_what_it_asks(name: str) -> None:
     assert execute({"command": "make", name: "to see it work"}) == [f"{name}: to see it work", "$ make"]
-    long = "because " * 50
+    long = "because " * 20
     assert execute({"command": "make", name: long})[0] == "$ make"
 
 
