@@ -72,12 +72,11 @@ async def test_it_opens_at_its_top_if_something_is_said_above_the_changes() -> N
 
 
 async def test_a_reason_above_the_changes_makes_room_for_the_first_of_them() -> None:
-    async with open_page(size=(40, 12)) as page:
+    async with open_page(size=(60, 14)) as page:
         await page.ask("call", title="Edit long.py", content=(EDIT,), raw_input={"reason": "it is the first"})
+        await page.until(lambda: "- line 1" in page.text)
         await page.enter_card()
-        await page.press("f")
-        await page.until(lambda: "+ first" in page.text)
-        await page.press("home")
+        await page.press("pageup")
         await page.until(lambda: "reason: it is the first" in page.text)
 
 
