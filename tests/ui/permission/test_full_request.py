@@ -76,7 +76,7 @@ async def test_a_reason_above_the_changes_makes_room_for_the_first_of_them() -> 
         await page.ask("call", title="Edit long.py", content=(EDIT,), raw_input={"reason": "it is the first"})
         await page.until(lambda: "- line 1" in page.text)
         await page.enter_card()
-        await page.press("pageup")
+        await page.press("pageup", "pageup", "pageup")
         await page.until(lambda: "reason: it is the first" in page.text)
 
 
