@@ -116,18 +116,18 @@ def complete(shell: str, words: Sequence[str]) -> int:
     return 0
 
 
-class Suggestion(NamedTuple):
+class Completion(NamedTuple):
     value: str
     about: str = ""
 
 
-def offers(shell: str, words: Sequence[str]) -> Iterator[Suggestion]:
+def offers(shell: str, words: Sequence[str]) -> Iterator[Completion]:
     """Yield the possible completions of the last word after `acp-tui`."""
     *before, current = words or ("",)
     if shell == "bash":  # it splits --option=value into three words
         before, current = [word for word in before if word != "="], "" if current == "=" else current
     if "--" in before:
-        yield Suggestion(f"{BEHIND} {len(before) - before.index('--')}")
+        yield Completion(f"{BEHIND} {len(before) - before.index('--')}")
         return
     command, before = split_command(before)
     option = _option_of_value(command, before)
@@ -138,14 +138,14 @@ def offers(shell: str, words: Sequence[str]) -> Iterator[Suggestion]:
         option = _with_flag(command, flag)
         start = f"{flag}=" if shell == "fish" else ""
         for offer in _of_value(option.value) if option is not None else ():
-            yield offer if offer.value.startswith(":") else Suggestion(start + offer.value, offer.about)
+            yield offer if offer.value.startswith(":") else Completion(start + offer.value, offer.about)
     elif current.startswith("-"):
         for option in (*command.options, *ALWAYS):
-            yield from (Suggestion(each, option.about) for each in option.flags)
+            yield from (Completion(each, option.about) for each in option.flags)
     elif not _has_word(command, before):
         yield from _of_value(command.word)
         if command is NAMELESS:
-            yield from (Suggestion(each.name, each.about) for each in COMMANDS if each.name)
+            yield from (Completion(each.name, each.about) for each in COMMANDS if each.name)
 
 
 def _with_flag(command: CliCommand, flag: str) -> Option | None:
@@ -168,30 +168,30 @@ def _has_word(command: CliCommand, before: Sequence[str]) -> bool:
     return False
 
 
-def _of_value(value: Value | None) -> Iterator[Suggestion]:
+def _of_value(value: Value | None) -> Iterator[Completion]:
     if value is None:
         return
     match value.kind:
         case _ if value.choices:
-            yield from map(Suggestion, value.choices)
+            yield from map(Completion, value.choices)
         case ValueKind.FILE | ValueKind.NEW_FILE:
-            yield Suggestion(FILES)
+            yield Completion(FILES)
         case ValueKind.RECORDING | ValueKind.SOURCE:
-            yield Suggestion(FILES)
+            yield Completion(FILES)
             yield from _plain_names(ValueKind.SESSION)
         case ValueKind.FOLDER:
-            yield Suggestion(FOLDERS)
+            yield Completion(FOLDERS)
         case ValueKind.TOPIC:
             from acp_tui.docs import topics  # loaded on demand
 
-            yield from (Suggestion(each.name, each.about) for each in COMMANDS if each.name)
-            yield from (Suggestion(name, title) for name, title in topics().items() if not command_named(name))
+            yield from (Completion(each.name, each.about) for each in COMMANDS if each.name)
+            yield from (Completion(name, title) for name, title in topics().items() if not command_named(name))
         case _:
             yield from _plain_names(value.kind)
 
 
-def _plain_names(kind: ValueKind) -> list[Suggestion]:
-    return [Suggestion(name, about) for name, about in names_of(kind).items() if PLAIN_NAME.fullmatch(name)]
+def _plain_names(kind: ValueKind) -> list[Completion]:
+    return [Completion(name, about) for name, about in names_of(kind).items() if PLAIN_NAME.fullmatch(name)]
 
 
 def names_of(kind: ValueKind) -> Mapping[str, str]:

@@ -16,7 +16,7 @@ from textual.app import App, ComposeResult
 from textual.notifications import Notify
 from textual.pilot import Pilot
 
-from acp_tui.client.changes import ChangedFile, ChangeLimits
+from acp_tui.client.changes import ChangedPath, ChangeLimits
 from acp_tui.client.changes.tracker import ChangeTracker
 from acp_tui.ui.changes.follower import FolderChanges
 from acp_tui.ui.changes.list import ChangesScreen
@@ -166,7 +166,7 @@ async def open_changes(
 # What a tracker lists after rescanning the disk
 
 
-async def changes(tracker: ChangeTracker) -> dict[str, ChangedFile]:
+async def changes(tracker: ChangeTracker) -> dict[str, ChangedPath]:
     """The changes, by path."""
     await tracker.rescan()
     return dict(tracker.changes)

@@ -11,7 +11,7 @@ import anyio
 from anyio import to_thread
 
 from acp_tui.cli.plain.tool_call_text import spoken_diff
-from acp_tui.client.changes import ChangedFile, ChangesError, Review
+from acp_tui.client.changes import ChangedPath, ChangesError, Review
 from acp_tui.client.changes.tracker import LOOK_LIMIT_S, MAX_MOMENTS, ChangeTracker, Moment
 from acp_tui.client.worktrees import commit_of
 from acp_tui.conversation.visible import make_visible_line
@@ -55,7 +55,7 @@ class PlainChanges:
             with anyio.move_on_after(LOOK_LIMIT_S):
                 await self._tracker.look_first(paths)
 
-    async def all(self) -> list[ChangedFile]:
+    async def all(self) -> list[ChangedPath]:
         """Return what changed since the session began. Raises ChangesError."""
         self._require()
         await self._tracker.rescan()
@@ -93,7 +93,7 @@ def _text(data: bytes | None) -> str:
     return (data or b"").decode("utf-8", "replace")
 
 
-def change_words(change: ChangedFile) -> str:
+def change_words(change: ChangedPath) -> str:
     """Return a change as a sentence, without its number."""
     facts: list[str] = [change.kind]
     if change.added:

@@ -65,7 +65,7 @@ class FileState:
 
 
 @dataclass(frozen=True, slots=True)
-class ChangedFile:
+class ChangedPath:
     """One changed path. Who changed it is unknown and never reported."""
 
     path: str
@@ -89,7 +89,7 @@ class ChangedFile:
 class Review:
     """Both states of a file at one moment, and where they differ."""
 
-    change: ChangedFile | None
+    change: ChangedPath | None
     """None if they don't differ."""
     path: str
     before: FileState | None
@@ -145,7 +145,7 @@ def review(path: str, before: FileState | None, after: FileState | None) -> Revi
     kind = _kind(before, after)
     if kind is None:
         return Review(None, path, before, after)
-    change = ChangedFile(
+    change = ChangedPath(
         path,
         kind,
         before_unknown=before.unknown if before is not None and before.data is None else None,
@@ -198,7 +198,7 @@ def _has_lines(state: FileState) -> bool:
     return state.is_file and state.data is not None and not _is_binary(state)
 
 
-def _by_lines(change: ChangedFile, before: FileState | None, after: FileState | None) -> Review:
+def _by_lines(change: ChangedPath, before: FileState | None, after: FileState | None) -> Review:
     before_lines, after_lines = _lines(before), _lines(after)
     hunks, is_approximate = compare(before_lines, after_lines)
     counted = replace(

@@ -18,8 +18,8 @@ from anyio import from_thread, to_thread
 from anyio.abc import TaskStatus
 
 from acp_tui.client.changes import (
-    ChangedFile,
     ChangedMeanwhile,
+    ChangedPath,
     ChangeLimits,
     FileState,
     Review,
@@ -92,7 +92,7 @@ class ChangeTracker:
         """Whether it watches, and so detects changes automatically; otherwise only by `rescan`."""
         self._on_change = on_change
         self._limits = limits
-        self._changes: dict[str, ChangedFile] = {}
+        self._changes: dict[str, ChangedPath] = {}
         self._notes: dict[str, None] = {}
         self._baseline: Baseline | None = None
         self._ready = anyio.Event()
@@ -115,7 +115,7 @@ class ChangeTracker:
         self._moments: list[Moment] = []
 
     @property
-    def changes(self) -> Mapping[str, ChangedFile]:
+    def changes(self) -> Mapping[str, ChangedPath]:
         """The changed files by path, in no particular order. The mapping stays current."""
         return MappingProxyType(self._changes)
 
@@ -261,7 +261,7 @@ class ChangeTracker:
         self._moments.append(moment)
         return moment
 
-    async def since(self, moment: Moment, until: Moment | None = None) -> dict[str, ChangedFile]:
+    async def since(self, moment: Moment, until: Moment | None = None) -> dict[str, ChangedPath]:
         """What differs between that moment and a later one, or now, by path."""
         if until is None:
             paths = {*self._changes, *moment.states}
@@ -467,7 +467,7 @@ class ChangeTracker:
                 self._note(f"More than {self._limits.max_files:,} files have changed; the rest aren't listed.")
         self._on_change()
 
-    def _compared(self, tree: Tree, before: dict[str, FileState | None]) -> dict[str, ChangedFile | None]:
+    def _compared(self, tree: Tree, before: dict[str, FileState | None]) -> dict[str, ChangedPath | None]:
         return {path: self._reviewed(tree, path, state).change for path, state in before.items()}
 
     def _reviewed(self, tree: Tree, path: str, before: FileState | None) -> Review:

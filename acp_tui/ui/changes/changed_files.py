@@ -9,7 +9,7 @@ from typing import Final
 from rich.segment import Segment
 from rich.style import Style
 
-from acp_tui.client.changes import ChangedFile, FileState
+from acp_tui.client.changes import ChangedPath, FileState
 from acp_tui.client.workspace.runs_later import BUILD_FILE, BUILD_FILE_MEANS, is_build_file
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.visible.confusables import make_visible_path
@@ -31,7 +31,7 @@ GAP: Final = "  "
 UNKNOWN: Final = "before unknown"
 
 
-def change_segments(change: ChangedFile, width: int, most_lines: int, palette: Palette) -> list[Segment]:
+def change_segments(change: ChangedPath, width: int, most_lines: int, palette: Palette) -> list[Segment]:
     """One row: the letter, the end of the path, and the counts with a bar, or why there are none.
 
     `most_lines` is the largest number of added and removed lines in any file.
@@ -57,12 +57,12 @@ def _cells(segments: Sequence[Segment]) -> int:
     return sum(segment.cell_length for segment in segments)
 
 
-def _letter_style(change: ChangedFile, palette: Palette) -> Style:
+def _letter_style(change: ChangedPath, palette: Palette) -> Style:
     styles = {"added": palette.success, "deleted": palette.error}
     return styles.get(change.kind, palette.accent) + Style(bold=True)
 
 
-def _bar(change: ChangedFile, most_lines: int, palette: Palette) -> list[Segment]:
+def _bar(change: ChangedPath, most_lines: int, palette: Palette) -> list[Segment]:
     """A sign for each added or removed line, or for several; at least one for each kind present."""
     scale = BAR_CELLS / max(most_lines, BAR_CELLS)
     added, removed = (max(round(count * scale), 1) if count else 0 for count in (change.added, change.removed))
@@ -76,7 +76,7 @@ def _bar(change: ChangedFile, most_lines: int, palette: Palette) -> list[Segment
     ]
 
 
-def count_words(change: ChangedFile) -> tuple[str, str]:
+def count_words(change: ChangedPath) -> tuple[str, str]:
     """The counts of added and removed lines; "" for none, with "~" if they may be too high."""
     about = "~" if change.is_approximate else ""
     return (
@@ -85,7 +85,7 @@ def count_words(change: ChangedFile) -> tuple[str, str]:
     )
 
 
-def note_in_place_of_counts(change: ChangedFile) -> str:
+def note_in_place_of_counts(change: ChangedPath) -> str:
     """The note shown if lines aren't counted; "" if they are."""
     if change.before_unknown is not None:
         return f"{UNKNOWN}: {make_visible_line(change.before_unknown)}"
@@ -96,7 +96,7 @@ def note_in_place_of_counts(change: ChangedFile) -> str:
     return "not compared" if change.added is None else ""
 
 
-def in_full(change: ChangedFile) -> str:
+def in_full(change: ChangedPath) -> str:
     """Everything known of a change, with the whole path."""
     parts = [make_visible_path(change.path), WORDS[change.kind]]
     if is_build_file(change.path):
@@ -108,7 +108,7 @@ def in_full(change: ChangedFile) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def _sizes(change: ChangedFile) -> str:
+def _sizes(change: ChangedPath) -> str:
     before, now = change.size_before, change.size
     if before is not None and now is not None and before != now:
         return f"{before:,} → {now:,} bytes"

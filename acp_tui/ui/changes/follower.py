@@ -22,7 +22,7 @@ from textual.message import Message
 from textual.worker import Worker
 
 from acp_tui.client import line_comparison
-from acp_tui.client.changes import ChangedFile, ChangedMeanwhile, ChangeLimits, ChangesError, Review, Swapped
+from acp_tui.client.changes import ChangedMeanwhile, ChangedPath, ChangeLimits, ChangesError, Review, Swapped
 from acp_tui.client.changes.tracker import LOOK_LIMIT_S, MAX_MOMENTS, STILL_READING, ChangeTracker, Moment
 from acp_tui.client.worktrees import commit_of
 from acp_tui.conversation.entries import EntryId, ToolCallEntry
@@ -135,7 +135,7 @@ class FolderChanges:
         return self._summary
 
     @property
-    def changes(self) -> Mapping[str, ChangedFile]:
+    def changes(self) -> Mapping[str, ChangedPath]:
         """The changed files by path, in no particular order."""
         return _NONE if self._tracker is None else self._tracker.changes
 
@@ -159,13 +159,13 @@ class FolderChanges:
         """Remember the current state of the changed files; None if it isn't known."""
         return None if self._tracker is None or self._failure else await self._tracker.remember()
 
-    async def changes_since(self, moment: Moment, until: Moment | None = None) -> Mapping[str, ChangedFile]:
+    async def changes_since(self, moment: Moment, until: Moment | None = None) -> Mapping[str, ChangedPath]:
         """The changes since that moment, or between two of them, by path. Raises ChangesError."""
         return await self._held("").since(moment, until)
 
     # What the user changes
 
-    async def revert(self, seen: Sequence[ChangedFile], since: Moment | None = None) -> list[ChangesError]:
+    async def revert(self, seen: Sequence[ChangedPath], since: Moment | None = None) -> list[ChangesError]:
         """Put these files back to what they were at that moment, or when the session began. `undo` takes it back.
 
         Returns what went wrong: a file that isn't as seen now, or isn't known as it was, is left alone.
@@ -288,7 +288,7 @@ class FolderChanges:
         self._app.notify(make_visible(text), title="Changes", severity=severity, markup=False)
 
 
-def summary_of(changes: Mapping[str, ChangedFile]) -> str:
+def summary_of(changes: Mapping[str, ChangedPath]) -> str:
     """A short summary of these changes; "" if there are none."""
     if not changes:
         return ""
@@ -407,7 +407,7 @@ class TurnMoments:
         if self._changes.misses_some:
             await self._changes.rescan()
 
-    async def changed(self, prompt: EntryId, *, until_next: bool = False) -> Mapping[str, ChangedFile] | None:
+    async def changed(self, prompt: EntryId, *, until_next: bool = False) -> Mapping[str, ChangedPath] | None:
         """The changes since that prompt, or until the next one; None if they aren't known. Raises ChangesError."""
         moment = self._moments.get(prompt)
         later = [then for other, then in self._moments.items() if until_next and other > prompt][:1]
@@ -415,7 +415,7 @@ class TurnMoments:
             return None
         return await self._changes.changes_since(moment, *later)
 
-    async def put_back(self, prompt: EntryId, seen: Sequence[ChangedFile]) -> list[ChangesError]:
+    async def put_back(self, prompt: EntryId, seen: Sequence[ChangedPath]) -> list[ChangesError]:
         """Put these files back to what they were at that prompt; return what went wrong."""
         moment = self._moments[prompt]
         assert moment is not None

@@ -18,7 +18,7 @@ from textual.message import Message
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from acp_tui.client.changes import ChangedFile, ChangedMeanwhile, ChangesError
+from acp_tui.client.changes import ChangedMeanwhile, ChangedPath, ChangesError
 from acp_tui.client.worktrees import WorktreeFailed, bring_back, changes_in, known_worktree
 from acp_tui.conversation.visible import make_visible
 from acp_tui.conversation.visible.confusables import make_visible_path
@@ -73,10 +73,10 @@ class ChangeList(RowList, can_focus=True):
         self._most_lines = 0
 
     @property
-    def change(self) -> ChangedFile | None:
+    def change(self) -> ChangedPath | None:
         return None if self.row is None else self.row.value
 
-    def show_changes(self, changes: Sequence[ChangedFile], wanted: str = "") -> None:
+    def show_changes(self, changes: Sequence[ChangedPath], wanted: str = "") -> None:
         """Show these. The cursor goes to `wanted` or stays on its file, which stays in place on the screen."""
         at, top = self.cursor, self.scroll_offset.y
         path = wanted or ("" if self.change is None else self.change.path)
@@ -210,11 +210,11 @@ class ChangesScreen(ModalScreen[None]):
     def action_revert_all(self) -> None:
         self._revert([self._folder.changes[path] for path in sorted(self._folder.changes)])
 
-    def _revert(self, changes: Sequence[ChangedFile]) -> None:
+    def _revert(self, changes: Sequence[ChangedPath]) -> None:
         if changes:
             self._write(lambda: self._reverted(changes))
 
-    async def _reverted(self, changes: Sequence[ChangedFile]) -> str:
+    async def _reverted(self, changes: Sequence[ChangedPath]) -> str:
         failures = await self._folder.revert(changes)
         done = len(changes) - len(failures)
         undo = keys_in_force(self).hint(way_back(done))

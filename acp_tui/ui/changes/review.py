@@ -23,7 +23,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen, Screen
 from textual.strip import Strip
 
-from acp_tui.client.changes import ChangedFile, ChangedMeanwhile, ChangesError, FileState, Review
+from acp_tui.client.changes import ChangedMeanwhile, ChangedPath, ChangesError, FileState, Review
 from acp_tui.client.line_comments import Comment, Version, take_comments, version_of
 from acp_tui.client.line_comparison import CONTEXT_LINES
 from acp_tui.client.workspace.runs_later import BUILD_FILE, is_build_file
@@ -253,7 +253,7 @@ class ReviewScreen(ModalScreen[None]):
         self._note = ""
         self._version: Version | None = None
         """The file's, when it was shown."""
-        self._listed: ChangedFile | None = None
+        self._listed: ChangedPath | None = None
         """The file's entry in the list when it was shown."""
         self._is_outdated = False
         self._begins_with = (earlier, note)

@@ -14,7 +14,7 @@ from textual import events, on
 from textual.message import Message
 from textual.strip import Strip
 
-from acp_tui.client.changes import ChangedFile
+from acp_tui.client.changes import ChangedPath
 from acp_tui.conversation.facts import Plan, SessionId
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.visible.confusables import make_visible_path
@@ -60,7 +60,7 @@ class SidebarState:
     """Everything the sidebar shows. Equal states look the same."""
 
     plans: tuple[Plan, ...] = ()
-    changes: tuple[ChangedFile, ...] = ()
+    changes: tuple[ChangedPath, ...] = ()
     """The newest first."""
     summary: str = ""
     facts: tuple[tuple[str, str], ...] = ()
@@ -85,7 +85,7 @@ class SidebarState:
                 return self.facts
 
 
-Target: TypeAlias = SidebarSection | ChangedFile | SubagentRow
+Target: TypeAlias = SidebarSection | ChangedPath | SubagentRow
 
 
 class SidebarLine(NamedTuple):
@@ -160,7 +160,7 @@ def _files(state: SidebarState, width: int, palette: Palette) -> Iterator[Sideba
         yield SidebarLine(Strip([Segment(f"{' ' * INDENT}and {more:,} more", palette.muted)]))
 
 
-def _file(change: ChangedFile, width: int, palette: Palette) -> Strip:
+def _file(change: ChangedPath, width: int, palette: Palette) -> Strip:
     """The number of added and removed lines, or a note if they aren't counted, and the end of the path."""
     segments = [Segment(" " * INDENT)]
     note = note_in_place_of_counts(change)
@@ -296,8 +296,8 @@ class Sidebar(LineView, can_focus=True):
     def _keep_cursor(self) -> None:
         """Keep the cursor on a file that changes again. If the file is gone, move the cursor to the heading."""
         match self.cursor:
-            case ChangedFile(path=path):
-                files = (each for each in self._targets if isinstance(each, ChangedFile))
+            case ChangedPath(path=path):
+                files = (each for each in self._targets if isinstance(each, ChangedPath))
                 self.cursor = next((each for each in files if each.path == path), SidebarSection.CHANGES)
             case SubagentRow(session_id=session_id):
                 rows = (each for each in self._targets if isinstance(each, SubagentRow))
@@ -329,7 +329,7 @@ class Sidebar(LineView, can_focus=True):
                 self.toggle(self.cursor)
             case SubagentRow(session_id=session_id):
                 self.post_message(self.SubagentChosen(session_id))
-            case ChangedFile(path=path):
+            case ChangedPath(path=path):
                 self.post_message(self.FileChosen(path))
 
     def on_click(self, event: events.Click) -> None:

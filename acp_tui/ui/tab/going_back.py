@@ -19,7 +19,7 @@ from textual.geometry import Size
 from textual.strip import Strip
 
 from acp_tui.client.attachments.attach import without_mentions
-from acp_tui.client.changes import ChangedFile, ChangesError
+from acp_tui.client.changes import ChangedPath, ChangesError
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.catch_up import digest
 from acp_tui.conversation.entries import EntryId
@@ -144,7 +144,7 @@ class GoingBack:
 
     # What can be done
 
-    def ways(self, prompt: SentPrompt | None, changed: Mapping[str, ChangedFile] | None) -> Sequence[PickerRow[Way]]:
+    def ways(self, prompt: SentPrompt | None, changed: Mapping[str, ChangedPath] | None) -> Sequence[PickerRow[Way]]:
         """The same from each prompt. `changed` are the files changed since then; None while that isn't known."""
         labels, from_prompt, from_now = zip(*WAYS.values(), strict=True)
         return [
@@ -160,7 +160,7 @@ class GoingBack:
             if not (self._leads_away and way in ("here", "files"))
         ]
 
-    def _why_not(self, way: Way, prompt: SentPrompt | None, changed: Mapping[str, ChangedFile] | None) -> str:
+    def _why_not(self, way: Way, prompt: SentPrompt | None, changed: Mapping[str, ChangedPath] | None) -> str:
         """Why that can't be done; "" if it can."""
         agent = self._tab.link.agent
         match way:
@@ -190,7 +190,7 @@ class GoingBack:
             with suppress(ChangesError):
                 await self._moments.catch_up()
 
-    async def changed(self, prompt: SentPrompt | None, *, until_next: bool = False) -> Mapping[str, ChangedFile] | None:
+    async def changed(self, prompt: SentPrompt | None, *, until_next: bool = False) -> Mapping[str, ChangedPath] | None:
         """The files changed since this prompt, or until the next one; None if that isn't known."""
         if self._moments is None or prompt is None:
             return None
@@ -206,7 +206,7 @@ class GoingBack:
                     return prompt
         return None
 
-    async def _put_back(self, prompt: SentPrompt, seen: Mapping[str, ChangedFile]) -> None:
+    async def _put_back(self, prompt: SentPrompt, seen: Mapping[str, ChangedPath]) -> None:
         assert self._moments is not None
         failures = await self._moments.put_back(prompt.entry, [*seen.values()])
         done = len(seen) - len(failures)
@@ -327,9 +327,9 @@ class WayList(FilteredList, can_focus=False):
 class FileRows(LineView):
     """The files to put back, as many as there is room for; the wheel shows more."""
 
-    _files: Sequence[ChangedFile] = ()
+    _files: Sequence[ChangedPath] = ()
 
-    def show(self, files: Sequence[ChangedFile]) -> int:
+    def show(self, files: Sequence[ChangedPath]) -> int:
         """Show these; return how many lines they take."""
         self._files = files
         self.display = bool(files)
@@ -359,7 +359,7 @@ class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
         self._source = source
         self._prompt = prompt
         """The prompt that the ways are shown for."""
-        self.seen: Mapping[str, ChangedFile] = {}
+        self.seen: Mapping[str, ChangedPath] = {}
         """What has changed since the prompt, as shown."""
         self._changed: dict[EntryId, str] = {}
         """What has changed from a prompt to the next one."""
@@ -439,7 +439,7 @@ class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
             self._is_stale.set()
         self._show_way()
 
-    def _show_ways(self, changed: Mapping[str, ChangedFile] | None) -> None:
+    def _show_ways(self, changed: Mapping[str, ChangedPath] | None) -> None:
         """Show how to go on from the prompt, since which these files have changed; None while that isn't known."""
         self.seen = changed or {}
         self._ways.show_ways(self._source.ways(self._prompt, changed))

@@ -13,7 +13,7 @@ from acp_tui.ui.session.sidebar import SIDEBAR_FROM_COLUMNS, Sidebar, SidebarSec
 from acp_tui.ui.tab.stage import NO_SESSION
 
 if TYPE_CHECKING:
-    from acp_tui.client.changes import ChangedFile
+    from acp_tui.client.changes import ChangedPath
     from acp_tui.ui.tab.tab import Tab
 
 MIN_COLUMNS: Final = 72
@@ -27,9 +27,9 @@ class SidebarController:
         """What the user chose by key; None to follow the settings."""
         self._widget: Sidebar | None = None
         """Mounted when it is shown for the first time."""
-        self._recency: dict[str, ChangedFile] = {}
+        self._recency: dict[str, ChangedPath] = {}
         """The changed files, the newest at the end."""
-        self._newest: tuple[ChangedFile, ...] | None = None
+        self._newest: tuple[ChangedPath, ...] | None = None
         """The newest first; None if that needs updating."""
 
     def update(self) -> None:
@@ -112,7 +112,7 @@ class SidebarController:
         )
         return SidebarState(plans, self._newest, summary, self._facts(session), subagents=tuple(map(_row, subagents)))
 
-    def _newest_first(self, changes: Mapping[str, ChangedFile]) -> tuple[ChangedFile, ...]:
+    def _newest_first(self, changes: Mapping[str, ChangedPath]) -> tuple[ChangedPath, ...]:
         known = self._recency
         for path in known.keys() - changes.keys():
             del known[path]

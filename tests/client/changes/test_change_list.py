@@ -9,7 +9,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from acp_tui.client.changes import ChangedFile, ChangeLimits
+from acp_tui.client.changes import ChangedPath, ChangeLimits
 from acp_tui.client.changes.tracker import ChangeTracker
 from support.changes import changes, kinds, let_the_clock_tick
 
@@ -32,9 +32,9 @@ async def test_what_is_edited_added_and_deleted_is_listed_with_its_lines(workspa
         (workspace / "sub/clean").unlink()
 
         assert await changes(tracker) == {
-            "clean": ChangedFile("clean", "modified", added=2, removed=1, size_before=14, size=16),
-            "new/file": ChangedFile("new/file", "added", added=2, removed=0, size=3),
-            "sub/clean": ChangedFile("sub/clean", "deleted", added=0, removed=1, size_before=4),
+            "clean": ChangedPath("clean", "modified", added=2, removed=1, size_before=14, size=16),
+            "new/file": ChangedPath("new/file", "added", added=2, removed=0, size=3),
+            "sub/clean": ChangedPath("sub/clean", "deleted", added=0, removed=1, size_before=4),
         }
 
 
@@ -59,9 +59,9 @@ async def test_what_was_dirty_or_untracked_before_is_compared_with_that(reposito
         (repository / "sub/clean").write_bytes(b"sub\n")
 
         assert await changes(tracker) == {
-            "clean": ChangedFile("clean", "modified", added=1, removed=0, size_before=5, size=11),
-            "loose": ChangedFile("loose", "modified", added=0, removed=1, size_before=6, size=0),
-            "sub/clean": ChangedFile("sub/clean", "added", added=1, removed=0, size=4),
+            "clean": ChangedPath("clean", "modified", added=1, removed=0, size_before=5, size=11),
+            "loose": ChangedPath("loose", "modified", added=0, removed=1, size_before=6, size=0),
+            "sub/clean": ChangedPath("sub/clean", "added", added=1, removed=0, size=4),
         }
 
 
@@ -141,7 +141,7 @@ async def test_binary_files_have_sizes_and_no_lines(workspace: Path, track: Trac
         (workspace / "clean").write_bytes(b"\0\1\2")
 
         assert await changes(tracker) == {
-            "clean": ChangedFile("clean", "modified", is_binary=True, size_before=14, size=3)
+            "clean": ChangedPath("clean", "modified", is_binary=True, size_before=14, size=3)
         }
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from acp_tui.client.changes import ChangedFile, ChangeLimits
+from acp_tui.client.changes import ChangedPath, ChangeLimits
 from acp_tui.client.changes.tracker import ChangeTracker
 from support.changes import changes, kinds, let_the_clock_tick
 
@@ -97,7 +97,7 @@ async def test_a_subfolder_of_a_repository_is_a_workspace(repository: Path, trac
         (repository / "sub/ignored").write_bytes(b"x\n")
 
         assert await changes(tracker) == {
-            "clean": ChangedFile("clean", "modified", added=1, removed=1, size_before=4, size=2)
+            "clean": ChangedPath("clean", "modified", added=1, removed=1, size_before=4, size=2)
         }
         assert tracker.notes == ()
 

@@ -9,7 +9,7 @@ import pytest
 from textual.events import Key
 from textual.widget import Widget
 
-from acp_tui.client.changes import ChangedFile, ChangeLimits
+from acp_tui.client.changes import ChangedPath, ChangeLimits
 from acp_tui.client.changes.tracker import ChangeTracker
 from acp_tui.ui.changes.changed_files import change_segments, cut_left
 from acp_tui.ui.changes.list import ChangeList, ChangesScreen
@@ -178,9 +178,9 @@ async def test_a_thousand_changed_files_are_listed_without_a_widget_for_each(roo
 def test_a_row_is_as_wide_as_there_is_room(width: int) -> None:
     path = "a/long/path/that/does/not/fit/into/a/narrow/list/of/files/解析器.py"
     for change in (
-        ChangedFile(path, "modified", added=123_456, removed=7, is_approximate=True),
-        ChangedFile(path, "modified", before_unknown="a reason " * 20),
-        ChangedFile("\udcff\n", "added", added=1, removed=0),
+        ChangedPath(path, "modified", added=123_456, removed=7, is_approximate=True),
+        ChangedPath(path, "modified", before_unknown="a reason " * 20),
+        ChangedPath("\udcff\n", "added", added=1, removed=0),
     ):
         segments = change_segments(change, width, 123_463, PLAIN)
         assert sum(segment.cell_length for segment in segments) <= width

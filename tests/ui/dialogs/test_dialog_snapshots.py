@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 
 from acp_tui.client.agents.catalogue import KNOWN_AGENTS
-from acp_tui.client.changes import ChangedFile
+from acp_tui.client.changes import ChangedPath
 from acp_tui.conversation.entries import EntryId
 from acp_tui.conversation.facts import AuthMethod, BooleanOption, Choice, HttpServer, SelectOption, StdioServer
 from acp_tui.protocol.roles import AgentCapabilities
@@ -92,7 +92,7 @@ class _Prompts:
         SentPrompt(EntryId(0), 1, "Fix the failing test in durations.py", "1 h ago"),
     )
 
-    def ways(self, prompt: SentPrompt | None, changed: Mapping[str, ChangedFile] | None) -> list[PickerRow[Way]]:
+    def ways(self, prompt: SentPrompt | None, changed: Mapping[str, ChangedPath] | None) -> list[PickerRow[Way]]:
         return [
             PickerRow("here", "Go on here               ", "edit it; the agent remembers what came after"),
             PickerRow("fork", "Go on in a fork          ", is_disabled_reason="Claude Code can't fork sessions"),
@@ -103,10 +103,10 @@ class _Prompts:
     async def catch_up(self) -> None:
         pass
 
-    async def changed(self, prompt: SentPrompt, *, until_next: bool = False) -> dict[str, ChangedFile]:
+    async def changed(self, prompt: SentPrompt, *, until_next: bool = False) -> dict[str, ChangedPath]:
         counts = {3: (), 2: ((14, 0), (0, 3)), 1: ((5, 2),)}[prompt.number] if until_next else ((14, 0), (5, 5))
         return {
-            name: ChangedFile(name, "modified", added=a, removed=r) for name, (a, r) in zip("ab", counts, strict=False)
+            name: ChangedPath(name, "modified", added=a, removed=r) for name, (a, r) in zip("ab", counts, strict=False)
         }
 
 

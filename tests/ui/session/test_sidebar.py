@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from acp_tui.client.changes import ChangedFile, Review
+from acp_tui.client.changes import ChangedPath, Review
 from acp_tui.client.sessions.session import Listener
 from acp_tui.client.settings.settings import Appearance, Settings
 from acp_tui.conversation.facts import Choice, Plan, PlanStep, SelectOption, Usage
@@ -34,10 +34,10 @@ MODE = SelectOption("mode", "Mode", "ask", (Choice("ask", "Ask first"),), "mode"
 class KnownChanges(FolderChanges):
     """Lists what a test says, and never finishes reading a file."""
 
-    listed: tuple[ChangedFile, ...] = ()
+    listed: tuple[ChangedPath, ...] = ()
 
     @property
-    def changes(self) -> dict[str, ChangedFile]:
+    def changes(self) -> dict[str, ChangedPath]:
         return {change.path: change for change in self.listed}
 
     def summary(self) -> str:
@@ -48,7 +48,7 @@ class KnownChanges(FolderChanges):
         raise AssertionError
 
 
-async def _change(page: Page, *changes: ChangedFile) -> None:
+async def _change(page: Page, *changes: ChangedPath) -> None:
     """The files below the session's folder have changed like this."""
     if not isinstance(page.tab.changes, KnownChanges):
         page.tab.changes = KnownChanges(page.pilot.app, Path("/project"))
@@ -63,7 +63,7 @@ def _has_sidebar(page: Page) -> bool:
 
 def _cursor(page: Page) -> object:
     cursor = page.pilot.app.screen_stack[0].query_one(Sidebar).cursor
-    return cursor.path if isinstance(cursor, ChangedFile) else cursor
+    return cursor.path if isinstance(cursor, ChangedPath) else cursor
 
 
 # When it is shown
@@ -132,7 +132,7 @@ async def test_it_shows_plan_and_session_and_follows_them() -> None:
 
 async def test_it_and_the_status_line_say_each_thing_once() -> None:
     async with open_page(OptionsReplaced((MODE,)), _usage(1200), size=WIDE) as page:
-        await _change(page, ChangedFile("a.py", "modified", added=2, removed=1))
+        await _change(page, ChangedPath("a.py", "modified", added=2, removed=1))
         assert page.text.count("Ask first") == 1
         assert "1k/20k $0.50" in page.status
         assert "Usage" not in page.text
@@ -189,17 +189,17 @@ async def test_what_an_agent_calls_things_is_made_visible() -> None:
 
 async def test_the_file_that_changed_last_stands_first() -> None:
     async with open_page(size=WIDE) as page:
-        one, two = (ChangedFile(f"{name}.py", "modified", added=12, removed=3) for name in ("one", "two"))
+        one, two = (ChangedPath(f"{name}.py", "modified", added=12, removed=3) for name in ("one", "two"))
         await _change(page, one)
         await _change(page, one, two)
         assert page.text.index("+12 -3 two.py") < page.text.index("+12 -3 one.py")
-        await _change(page, ChangedFile("one.py", "modified", added=13, removed=3), two)
+        await _change(page, ChangedPath("one.py", "modified", added=13, removed=3), two)
         assert page.text.index("+13 -3 one.py") < page.text.index("+12 -3 two.py")
 
 
 async def test_enter_on_a_file_opens_its_review_and_so_does_a_click() -> None:
     async with open_page(size=WIDE) as page:
-        await _change(page, ChangedFile("one.py", "modified", added=12, removed=3))
+        await _change(page, ChangedPath("one.py", "modified", added=12, removed=3))
         await page.press("alt+s", "down")
         assert _cursor(page) == "one.py"
         await page.press("enter")
@@ -213,9 +213,9 @@ async def test_enter_on_a_file_opens_its_review_and_so_does_a_click() -> None:
 
 async def test_the_cursor_stays_with_its_file_and_falls_back_to_a_heading() -> None:
     async with open_page(size=WIDE) as page:
-        await _change(page, ChangedFile("one.py", "modified", added=1))
+        await _change(page, ChangedPath("one.py", "modified", added=1))
         await page.press("alt+s", "down")
-        await _change(page, ChangedFile("one.py", "modified", added=2), ChangedFile("two.py", "added", added=1))
+        await _change(page, ChangedPath("one.py", "modified", added=2), ChangedPath("two.py", "added", added=1))
         assert _cursor(page) == "one.py"
         await _change(page)
         assert _cursor(page) is SidebarSection.SESSION
@@ -226,7 +226,7 @@ async def test_only_sections_that_say_something_are_shown() -> None:
         assert "▾ Session" in page.text
         assert not any(heading in page.text for heading in ("Plan", "Changed files", "Subagents"))
         await page.apply(PLAN)
-        await _change(page, ChangedFile("one.py", "modified", added=1))
+        await _change(page, ChangedPath("one.py", "modified", added=1))
         assert all(heading in page.text for heading in ("▾ Plan", "▾ Changed files"))
 
 
@@ -243,9 +243,9 @@ async def test_a_click_on_a_heading_folds_the_section_and_leaves_the_focus() -> 
 @pytest.mark.parametrize("width", [24, 28, 44])
 def test_no_line_is_wider_than_there_is_room(width: int) -> None:
     changes = (
-        ChangedFile("a/long/path/of/a/file/that/does/not/fit/解析器.py", "modified", added=123_456, removed=7),
-        ChangedFile("b", "modified", before_unknown="a reason " * 20),
-        ChangedFile("c.png", "deleted", is_binary=True),
+        ChangedPath("a/long/path/of/a/file/that/does/not/fit/解析器.py", "modified", added=123_456, removed=7),
+        ChangedPath("b", "modified", before_unknown="a reason " * 20),
+        ChangedPath("c.png", "deleted", is_binary=True),
     )
     plans = (Plan((PlanStep("many words " * 9), PlanStep("解析器" * 20))), Plan((PlanStep("x"),)))
     state = SidebarState(plans, changes, "3 files +123,456 -7", (("A long name of an option", "word " * 20),))
@@ -269,7 +269,7 @@ def test_a_folder_is_broken_after_a_slash_and_its_names_stay_whole() -> None:
 
 
 def test_the_newest_of_many_files_are_listed_and_the_rest_counted() -> None:
-    changes = tuple(ChangedFile(f"{at}.py", "modified", added=1) for at in range(MAX_FILES + 7))
+    changes = tuple(ChangedPath(f"{at}.py", "modified", added=1) for at in range(MAX_FILES + 7))
     lines = section_lines(SidebarSection.CHANGES, SidebarState(changes=changes), 30, PLAIN, is_folded=False)
     assert len(lines) == 1 + MAX_FILES + 1
     assert "and 7 more" in lines[-1].strip.text
