@@ -49,6 +49,8 @@ RESTARTED: Final = "The agent was restarted; this is a new session."
 NOT_TOLD: Final = "The agent continues this session, but doesn't tell what was said in it."
 PAUSES_S: Final = (0.2, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
 """Pauses between attempts to reconnect. The last one repeats."""
+LIST_PATIENCE_S: Final = 3.0
+"""How long to wait for the agent's list, to say whether it has a session that it didn't open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,8 +343,8 @@ class SessionDriver:
         return await self.begin(earlier)
 
     async def _lacks(self, session_id: SessionId) -> bool:
-        """Whether the agent lists its sessions, and this isn't one of them."""
-        with suppress(errors.ClientError):
+        """Whether the agent lists its sessions in time, and this isn't one of them."""
+        with suppress(errors.ClientError), anyio.move_on_after(LIST_PATIENCE_S):
             if self.agent.capabilities.list_sessions and session_id not in self.agent.sessions:
                 return all(each.session_id != session_id for each in await self.agent.all_sessions())
         return False

@@ -76,7 +76,7 @@ async def test_the_tab_of_an_archived_session_is_hidden(open_desk: OpenDesk) -> 
         await desk.press("escape", "ctrl+n")
         await desk.until(lambda: len(desk.tabs) == 2 and desk.tabs[1].session is not None)
         await desk.press("f3")
-        await desk.shows("a space shows all", "◉ 2 ● scripted")
+        await desk.shows("a space shows archived ones", "◉ 2 ● scripted")
         await desk.hides(" 1 ● scripted")
         await desk.press("space")
         await desk.shows("1 ● scripted", "archived")

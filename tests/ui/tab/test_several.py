@@ -158,7 +158,7 @@ async def test_a_review_copies_single_files_of_several(open_desk: OpenDesk, monk
         await start_both(desk)
         await desk.press("enter")
         await desk.shows("a.txt", "prompt.txt")
-        await desk.press("c")
+        await desk.press("b")
         await desk.shows("a.txt is copied to ")
         home = desk.tabs[0].cwd
         assert home.joinpath("a.txt").read_text() == "one\ntwo\n"
@@ -167,7 +167,7 @@ async def test_a_review_copies_single_files_of_several(open_desk: OpenDesk, monk
         await desk.shows("Worktrees of ")
         await desk.press("down", "enter")
         await desk.shows("a.txt", "prompt.txt")
-        await desk.press("c")
+        await desk.press("b")
         await desk.shows("a.txt isn't copied: ")
         assert home.joinpath("a.txt").read_text() == "one\ntwo\n"
 
