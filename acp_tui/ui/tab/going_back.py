@@ -53,7 +53,7 @@ LATER_TOO: Final = "a new tab; it remembers what came after, too"
 ONLY_BEFORE: Final = "a new tab, told only what came before"
 SUMMARY: Final = "a new tab, told a summary of it"
 WAYS: Final[dict[Way, tuple[str, str, str]]] = {
-    "here": ("Go on here", "edit it; the agent remembers what came after", ""),
+    "here": ("Go on here", "edit it; what came after stays", ""),
     "fork": ("Go on in a fork", LATER_TOO, "a new tab; this session stays as it is"),
     "anew": ("Go on in a new session", ONLY_BEFORE, SUMMARY),
     "agent": ("Go on with another agent", ONLY_BEFORE, SUMMARY),
