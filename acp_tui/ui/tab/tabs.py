@@ -133,10 +133,10 @@ def _rooms(tabs: Sequence[Tab], front: int, are_alone: Sequence[bool], width: in
     """
     told = [at for at, tab in enumerate(tabs) if at == front or tab.state is TabState.NEEDS_YOU]
     others = [at for at in range(len(tabs)) if at not in told]
-    whole = [label_cells(number, tab.name()) for number, tab in enumerate(tabs, 1)]
-    whole = [cells if at in told else min(cells, MAX_CELLS) for at, cells in enumerate(whole)]
+    full = [label_cells(number, tab.name()) for number, tab in enumerate(tabs, 1)]
+    whole = [cells if at in told else min(cells, MAX_CELLS) for at, cells in enumerate(full)]
     if sum(whole) <= width:
-        return whole
+        return full if sum(full) <= width else whole
     brief = [label_cells(at + 1, tab.brief(is_alone=are_alone[at])) for at, tab in enumerate(tabs)]
     wanted = [cells if at in told else min(cells, brief[at]) for at, cells in enumerate(whole)]
     equal, spare = _cut_alike(wanted, width), max(width - sum(wanted), 0) // max(len(others), 1)

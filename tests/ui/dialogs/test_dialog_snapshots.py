@@ -94,7 +94,7 @@ class _Prompts:
 
     def ways(self, prompt: SentPrompt | None, changed: Mapping[str, ChangedPath] | None) -> list[PickerRow[Way]]:
         return [
-            PickerRow("here", "Go on here               ", "edit it; the agent remembers what came after"),
+            PickerRow("here", "Go on here               ", "edit it; what came after stays"),
             PickerRow("fork", "Go on in a fork          ", is_disabled_reason="Claude Code can't fork sessions"),
             PickerRow("anew", "Go on in a new session   ", "a new tab, told only what came before"),
             PickerRow("files", "Put the files back       ", summary_of(changed or {})),

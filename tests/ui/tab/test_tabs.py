@@ -187,6 +187,14 @@ async def test_where_not_all_labels_fit_tabs_of_one_agent_are_told_apart_by_thei
         await desk.send(f"/rename {title}")
         await desk.pilot.resize_terminal(80, 24)
         await desk.until(lambda: tab_line(desk) == f"1 ● Fix_the_pa…  2 ● scripted: {title}  3 ● Fix_the_te…")
+        await desk.pilot.resize_terminal(120, 24)
+        await desk.press("alt+1")
+        label = f"2 ● scripted: {title}"  # whole, though it's long and isn't in front
+        await desk.until(
+            lambda: tab_line(desk) == f"1 ● scripted: Fix_the_parser  {label}  3 ● scripted: Fix_the_tests"
+        )
+        await desk.press("alt+2")
+        await desk.pilot.resize_terminal(80, 24)
         await desk.send(f"/rename {'word ' * 40}")
         await desk.until(lambda: tab_line(desk) == f"1 ● Fix_the_p…  2 ● {'word ' * 8}w…  3 ● Fix_the_t…")
 
