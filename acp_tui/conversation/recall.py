@@ -11,6 +11,7 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import Final, TypeAlias, TypeVar
+from urllib.parse import unquote
 
 from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import FILE_SCHEME, ResourceLink, TextResource
@@ -81,12 +82,15 @@ def _is_told(sent: Entry, told: Entry) -> bool:
         return False
     attached = [part for part in sent.parts if isinstance(part, TextResource | ResourceLink)]
     texts = [part.text for part in attached if isinstance(part, TextResource)]
-    uris = [part.uri for part in attached]
-    names = [*uris, *(uri.removeprefix(FILE_SCHEME) for uri in uris), *(uri.rpartition("/")[2] for uri in uris)]
+    uris = [form for part in attached for form in (part.uri, unquote(part.uri))]
+    paths = [uri.removeprefix(FILE_SCHEME) for uri in uris]
+    names = [*uris, *paths, *(path.rstrip("/").rpartition("/")[2] for path in paths)]
     words, rest = " ".join(sent.text.split()), " ".join(told.text.split())
     is_told = words in rest
-    for each in (*texts, words, *names):
+    for each in (*texts, words):
         rest = rest.replace(" ".join(each.split()), "", 1)
+    longest_first = sorted((" ".join(name.split()) for name in names), key=len, reverse=True)  # one may begin another
+    rest = re.sub(rf"(?<![</])(?:{'|'.join(map(re.escape, longest_first))})", "", rest)  # not a tag's own name
     return is_told and re.search(r"\w", _outside_tags(rest)) is None
 
 
