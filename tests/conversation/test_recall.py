@@ -225,6 +225,22 @@ def test_a_prompt_is_found_again_whatever_its_files_are_called(
     assert conversation.entries == was.entries
 
 
+@pytest.mark.parametrize(
+    "told",
+    [
+        "[/p/a b.md:2]\nThis\nThat\n",
+        '[@a%20b.md#L2-L3](file:///p/a%20b.md#L2-L3)\n<context ref="file:///p/a%20b.md#L2-L3">\nThis\nThat\n\n</context>',
+    ],
+    ids=["OpenCode 1.18.33", "codex-acp 2.6.0"],
+)
+def test_a_prompt_with_some_lines_of_a_file_is_found_again(told: str) -> None:
+    lines = TextResource("file:///p/a%20b.md#L2-L3", "This\nThat\n")
+    was = fold(PromptSent((Text('Read @"a b.md":2-3'), lines)), TurnEnded("end_turn"))
+    conversation = fold(user(f'Read @"a b.md":2-3{told}'))
+    recall(conversation, was)
+    assert conversation.entries == was.entries
+
+
 def test_a_prompt_with_a_folder_is_found_again() -> None:
     """Like codex-acp 2.6.0 tells it."""
     was = fold(PromptSent((Text("List"), ResourceLink("file:///p/my%20docs/", "my docs"))), TurnEnded("end_turn"))
