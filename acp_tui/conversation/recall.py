@@ -11,6 +11,7 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import Final, TypeAlias, TypeVar
+from urllib.parse import unquote
 
 from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import FILE_SCHEME, ResourceLink, TextResource
@@ -24,6 +25,8 @@ from acp_tui.conversation.updates import Disconnected
 K = TypeVar("K")
 Places: TypeAlias = Mapping[int | None, EntryId]
 """Where entries are now, by where they were."""
+_LINES: Final = r"(?:#L\d+(?:-L\d+)?|:\d+)?"
+"""What follows a file's name if only some of its lines are attached; OpenCode writes the first one."""
 _TAG: Final = re.compile(r"<([\w-]++)[^<>]*+>")
 
 
@@ -81,12 +84,17 @@ def _is_told(sent: Entry, told: Entry) -> bool:
         return False
     attached = [part for part in sent.parts if isinstance(part, TextResource | ResourceLink)]
     texts = [part.text for part in attached if isinstance(part, TextResource)]
-    uris = [part.uri for part in attached]
-    names = [*uris, *(uri.removeprefix(FILE_SCHEME) for uri in uris), *(uri.rpartition("/")[2] for uri in uris)]
+    whole = [part.uri.partition("#")[0] for part in attached]
+    uris = [form for uri in whole for form in (uri, unquote(uri))]
+    paths = [uri.removeprefix(FILE_SCHEME) for uri in uris]
+    names = [*uris, *paths, *(path.rstrip("/").rpartition("/")[2] for path in paths)]
     words, rest = " ".join(sent.text.split()), " ".join(told.text.split())
     is_told = words in rest
-    for each in (*texts, words, *names):
+    for each in (*texts, words):
         rest = rest.replace(" ".join(each.split()), "", 1)
+    longest_first = sorted({" ".join(name.split()) for name in names if name}, key=len, reverse=True)
+    any_name = "|".join(re.escape(name) + _LINES for name in longest_first)  # one may begin another
+    rest = re.sub(f"(?<![</])(?:{any_name})", "", rest)  # not a tag's own name
     return is_told and re.search(r"\w", _outside_tags(rest)) is None
 
 

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from acp_tui.conversation.content import Text, TextResource
+from collections.abc import Callable, Sequence
+from pathlib import PurePosixPath
+from urllib.parse import unquote
+
+import pytest
+
+from acp_tui.conversation.content import FILE_SCHEME, ResourceLink, Text, TextResource
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.elicitation import FieldAnswer, Form
 from acp_tui.conversation.entries import ToolCallEntry, TurnEnd
@@ -25,6 +31,44 @@ from acp_tui.conversation.updates import (
 from support.folding import ALLOW, agent, ask, call, fold, prompt, texts, user
 
 OWN = TerminalId("own")
+NAMES = (
+    "notes.md",
+    "my notes.md",
+    "a#b.md",
+    "50%.md",
+    "für.md",
+    "a (1).md",
+    "[x] y.md",
+    "%20.md",
+    "it's <b>.md",
+    'a "b".md',
+    "a",
+    "a b",
+    "context",
+)
+
+
+def as_opencode(words: str, files: Sequence[TextResource]) -> str:
+    """As OpenCode 1.18.33 tells a prompt with files."""
+    return words + "".join(f"[{unquote(file.uri.removeprefix(FILE_SCHEME))}]\n{file.text}" for file in files)
+
+
+def as_claude(words: str, files: Sequence[TextResource]) -> str:
+    """As claude-agent-acp 0.23.1 does: what they contain comes after all links."""
+    return "".join((words, *map(link, files), *map(context, files)))
+
+
+def as_codex(words: str, files: Sequence[TextResource]) -> str:
+    """As codex-acp 2.6.0 does."""
+    return words + "".join(link(file) + context(file) for file in files)
+
+
+def link(file: TextResource) -> str:
+    return f"[@{file.uri.rpartition('/')[2]}]({file.uri})"
+
+
+def context(file: TextResource) -> str:
+    return f'\n<context ref="{file.uri}">\n{file.text}\n</context>'
 
 
 def turn(prompt: str, *updates: SessionUpdate) -> tuple[SessionUpdate, ...]:
@@ -164,6 +208,45 @@ def test_a_prompt_whose_attachment_is_told_as_the_users_words_reads_as_it_was_se
     conversation = fold(user(f'Paintterminal:1\n<context ref="terminal:1">\n{output.text}\n</context>'))
     recall(conversation, was)
     assert texts(conversation) == texts(was)
+
+
+@pytest.mark.parametrize("agent_writes", [as_opencode, as_claude, as_codex])
+@pytest.mark.parametrize(
+    "names", [*((name,) for name in NAMES), NAMES, NAMES[::-1]], ids=[*NAMES, "all", "all the other way round"]
+)
+def test_a_prompt_is_found_again_whatever_its_files_are_called(
+    agent_writes: Callable[[str, Sequence[TextResource]], str], names: Sequence[str]
+) -> None:
+    files = [TextResource(PurePosixPath("/p/docs", name).as_uri(), f"This is {name}.\n") for name in names]
+    words = "Read " + " ".join(f'@"docs/{name}"' for name in names)
+    was = fold(PromptSent((Text(words), *files)), call("t"), TurnEnded("end_turn"))
+    conversation = fold(user(agent_writes(words, files)), call("t"))
+    recall(conversation, was)
+    assert conversation.entries == was.entries
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "[/p/a b.md:2]\nThis\nThat\n",
+        '[@a%20b.md#L2-L3](file:///p/a%20b.md#L2-L3)\n<context ref="file:///p/a%20b.md#L2-L3">\nThis\nThat\n\n</context>',
+    ],
+    ids=["OpenCode 1.18.33", "codex-acp 2.6.0"],
+)
+def test_a_prompt_with_some_lines_of_a_file_is_found_again(told: str) -> None:
+    lines = TextResource("file:///p/a%20b.md#L2-L3", "This\nThat\n")
+    was = fold(PromptSent((Text('Read @"a b.md":2-3'), lines)), TurnEnded("end_turn"))
+    conversation = fold(user(f'Read @"a b.md":2-3{told}'))
+    recall(conversation, was)
+    assert conversation.entries == was.entries
+
+
+def test_a_prompt_with_a_folder_is_found_again() -> None:
+    """Like codex-acp 2.6.0 tells it."""
+    was = fold(PromptSent((Text("List"), ResourceLink("file:///p/my%20docs/", "my docs"))), TurnEnded("end_turn"))
+    conversation = fold(user("List[@my docs](file:///p/my%20docs/)"))
+    recall(conversation, was)
+    assert conversation.entries == was.entries
 
 
 def test_a_prompt_that_is_told_without_its_attachment_stays_as_it_is_told() -> None:
