@@ -233,11 +233,13 @@ class ConversationView(DetachedOwner, can_focus=True):
         return "off" if is_ascii else images
 
     def _redraw(self) -> None:
-        """Draw everything again after a change of width, colors, or folds. The top line stays in place."""
+        """Draw everything again after a change of size, colors, or folds. The top line stays in place."""
         if not self.outer_size.width:
             return
         self.column.mark_context()
         self.show_length()
+        if self.top_line >= self.max_top_line:
+            self.scrolling.follow()  # the end has come into view
         self.frames.schedule()
 
     def on_resize(self, event: events.Resize) -> None:

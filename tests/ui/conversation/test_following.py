@@ -110,6 +110,18 @@ async def test_a_resize_of_a_view_that_follows_keeps_the_end_in_view() -> None:
         assert _shown(page)[-1] == "entry 49"
 
 
+async def test_a_resize_that_brings_the_end_into_view_follows_again() -> None:
+    async with open_page(*_entries(12)) as page:
+        await page.pilot.resize_terminal(80, 24)
+        await page.press("ctrl+home")
+        assert "more below" in page.status
+        await page.pilot.resize_terminal(120, 40)
+        await page.until(lambda: "below" not in page.status)
+        assert (_shown(page)[0], _shown(page)[-1]) == ("entry 0", "entry 11")
+        await page.apply(*_entries(30, first=12))
+        assert _shown(page)[-1] == "entry 41"
+
+
 async def test_paging_up_right_after_a_resize_passes_every_entry(monkeypatch: pytest.MonkeyPatch) -> None:
     long = [agent(f"entry {number} " + "word " * (number % 60), f"m{number}") for number in range(60)]
     async with open_page(*long) as page:
