@@ -12,7 +12,6 @@ from textual.app import ComposeResult
 from textual.screen import ModalScreen
 
 from acp_tui.client.line_comments import take_comments, version_of
-from acp_tui.conversation.permission_requests import keys_told
 from acp_tui.conversation.request_outline import ShownRequest
 from acp_tui.ui.commands.command import Place as KeyPlace
 from acp_tui.ui.commands.keys import keys_in_force
@@ -105,10 +104,6 @@ class FullRequest(AnswerableRequest):
         if isinstance(self.screen, RequestScreen):
             self.screen.close()
         return keys
-
-    @property
-    def _no_answer(self) -> str:
-        return f"No answer has that letter; these keys answer: {keys_told(self.options)}"
 
     @on(events.Key)
     def _note_key(self) -> None:

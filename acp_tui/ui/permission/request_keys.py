@@ -14,7 +14,14 @@ from textual.binding import Binding, BindingType
 
 from acp_tui.client.line_comments import Comment, take_comments
 from acp_tui.conversation.facts import PermissionOption, RequestKey
-from acp_tui.conversation.permission_requests import LETTERS, Rejection, answer_of, kind_word, starting_answer
+from acp_tui.conversation.permission_requests import (
+    LETTERS,
+    Rejection,
+    answer_of,
+    keys_told,
+    kind_word,
+    starting_answer,
+)
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import PAGES, STEPS, bindings_of
 from acp_tui.ui.kit.answer_guard import QuestionGuard, TakesText
@@ -143,13 +150,9 @@ class AnswerableRequest(RequestBody, can_focus=True):
     async def on_key(self, event: events.Key) -> None:
         self.show_changes()
         binding = self._binding(event)
-        no_answer = self._no_answer if event.key in LETTERS.values() else ""
+        is_letter = event.key in LETTERS.values()  # it answers other requests, so it isn't the beginning of a text
+        no_answer = f"No answer has that letter; these keys answer: {keys_told(self.options)}" if is_letter else ""
         await self.guard.take_key(event, binding, self._decision(event, binding), no_answer)
-
-    @property
-    def _no_answer(self) -> str:
-        """What to say of a letter that answers other requests; "" where it's written into the prompt."""
-        return ""
 
     def _decision(self, event: events.Key, binding: Binding | None) -> str:
         """What the key would decide; "" if it decides nothing, as without room, where it shows the request."""

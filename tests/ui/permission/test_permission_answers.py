@@ -116,7 +116,7 @@ async def test_text_that_begins_with_a_number_is_typed_whole_where_a_card_came_b
 
 async def test_a_key_that_means_nothing_is_typed_in_the_prompt() -> None:
     async with open_page() as page:
-        for key in "axY":
+        for key in "xY":
             await _open_card(page, ALLOW, REJECT)
             await page.press(key, "1")
             assert page.decisions == {}, key
@@ -396,6 +396,38 @@ async def test_text_that_begins_with_such_a_letter_goes_to_the_prompt_whole() ->
         await _open_card(page, *TWICE)
         await page.press(*"yes")
         assert (page.decisions, page.draft) == ({}, "yes")
+
+
+@pytest.mark.parametrize("comes", ["by itself", "with Tab"])
+async def test_a_letter_that_no_answer_has_stays_on_the_card_and_it_is_said(comes: str) -> None:
+    async with open_page() as page:
+        await page.ask("call", ALLOW, REJECT)
+        if comes == "by itself":
+            page.card.guard.come_unasked()
+        else:
+            await page.press("tab")
+        await page.settled()
+        page.clock.now_s += REPEAT_S
+        await page.press("a")
+        assert "No answer has that letter; these keys answer: 1-2 y n" in page.text
+        assert (page.decisions, page.draft, page.card.has_focus) == ({}, "", True)
+        page.clock.now_s += REPEAT_S
+        await page.press("n")
+        await page.until(lambda: page.decisions == {"call": REJECT.option_id})
+
+
+@pytest.mark.parametrize("comes", ["by itself", "with Tab"])
+async def test_text_that_begins_with_a_letter_that_no_answer_has_is_typed_whole(comes: str) -> None:
+    async with open_page() as page:
+        await page.ask("call", ALLOW, REJECT)
+        if comes == "by itself":
+            page.card.guard.come_unasked()
+        else:
+            await page.press("tab")
+        await page.settled()
+        page.clock.now_s += REPEAT_S
+        await page.press(*"and", "space", "1")
+        assert (page.decisions, page.draft) == ({}, "and 1")
 
 
 async def test_a_choice_made_for_one_request_is_not_the_choice_for_the_next() -> None:
