@@ -69,7 +69,9 @@ def _install(name: str) -> ExitCode:
         listed.ready()
         raise InstallFailed(f"acp-tui hasn't installed {name}", hint="update it as you installed it")
     if install_asking(listed.offer, listed.installed) is None:
-        raise InstallFailed(f"{name} can't be installed, because there is no terminal to ask you on")
+        raise InstallFailed(
+            f"{name} can't be installed, because there is no terminal to ask you on", hint=listed.remedy
+        )
     return ExitCode.DONE
 
 

@@ -231,8 +231,9 @@ def _advice_on_flag(command: CliCommand, flag: str) -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """Return the known word that was probably meant; "" if none is close."""
-    return next(iter(get_close_matches(word, [each for each in known if each], n=1, cutoff=0.7)), "")
+    """Return the known word that was probably meant, first one with the same letters; "" if none is close."""
+    near = get_close_matches(word, [each for each in known if each], cutoff=0.7)
+    return max(near, key=lambda each: sorted(each) == sorted(word), default="")
 
 
 # Values

@@ -159,6 +159,7 @@ class Session(Model):
     prompts: int = Field(validation_alias=AliasPath("recorded", "prompts"))
     why_not_again: Text
     """Why its agent can't open it again."""
+    is_archived: bool
 
 
 class Setting(Model):

@@ -95,8 +95,8 @@ def rows_of(index: SessionIndex, found: Sequence[PastSession]) -> list[str]:
         last = f"{datetime.fromtimestamp(past.last_at):%Y-%m-%d %H:%M}" if past.last_at is not None else past.told_time
         agent = make_visible_line(past.shown_agent)
         branch = f"  ({past.branch})" if past.branch else ""
-        fork = "  (fork)" * past.is_fork
-        row = f"{short[past.session_id]:<{ids}}  {agent:<{agents}}  {last:<16}  {past.title or UNTITLED}{fork}{branch}"
+        marks = "  (fork)" * past.is_fork + "  (archived)" * past.is_archived
+        row = f"{short[past.session_id]:<{ids}}  {agent:<{agents}}  {last:<16}  {past.title or UNTITLED}{marks}{branch}"
         rows.append(make_visible_line(row))
     return rows
 

@@ -172,6 +172,8 @@ def test_a_deleted_working_folder_is_said(
         ("agnets", "did you mean acp-tui agents?"),
         ("demoo", "did you mean acp-tui demo?"),
         ("exec gemini --promt hi", "did you mean --prompt?"),
+        ("exec gemini --modle x", "did you mean --model?"),
+        ("exec gemini --moed x", "did you mean --mode?"),
         ("--verson", "did you mean --version?"),
         ("gemini --prompt hi", "--prompt is an option of exec, render, check"),
         ("demo codin", "did you mean coding?"),

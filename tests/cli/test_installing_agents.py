@@ -97,9 +97,10 @@ def test_without_a_terminal_nothing_is_even_looked_up(
 ):
     monkeypatch.setattr("acp_tui.cli.installing.open_terminal", lambda: None)
     assert main(["agents", "--update", "gemini"]) == 1
-    assert "there is no terminal to ask you on" in capfd.readouterr().err
-    assert main(["exec", "gemini", "--prompt", "hi"]) == 127
-    assert "npm install -g @google/gemini-cli" in capfd.readouterr().err
+    assert capfd.readouterr().err.endswith("no terminal to ask you on\n  npm install -g @google/gemini-cli\n")
+    for words in (("exec", "gemini", "--prompt", "hi"), ("doctor", "gemini")):
+        assert main([*words]) == 127
+        assert capfd.readouterr().err.endswith("isn't on PATH\n  acp-tui agents --update gemini\n")
     assert installers.calls == []
 
 

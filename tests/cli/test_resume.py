@@ -23,6 +23,7 @@ from acp_tui.cli.sessions import (
 )
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.remembered import consent_file, in_its_sandbox, is_agreed
+from acp_tui.client.sessions.marks import Mark, SessionMarks
 from acp_tui.client.sessions.session_history import LeftSession, recorded_sessions
 from acp_tui.client.settings.settings import AgentSettings, RecordingSettings, Settings
 from acp_tui.client.transcript.recording_plan import RecordingPlan, recording_store
@@ -243,6 +244,22 @@ async def test_a_session_of_a_bare_command_is_listed_by_what_its_agent_says_it_i
     assert main(["sessions", "--cwd", str(tmp_path), "--format", "json"]) == 0
     listed = data_of("sessions", capsys.readouterr().out)
     assert [f"  {one['agent']} " in row for one, row in zip(listed, (named, bare), strict=True)] == [True, True]
+
+
+async def test_an_archived_session_is_listed_last_and_marked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    await record(tmp_path, "Zebras?")
+    await record(tmp_path, "Lions?", "other")
+    (past,) = recorded_sessions(recordings_index(), None, "Lions")
+    SessionMarks().change(past, Mark.archived_or_not)
+    assert main(["sessions", "--cwd", str(tmp_path)]) == 0
+    first, last = capsys.readouterr().out.splitlines()
+    assert first.endswith("  Zebras?")
+    assert last.endswith("  Lions?  (archived)")
+    assert main(["sessions", "--cwd", str(tmp_path), "--format", "json"]) == 0
+    listed = data_of("sessions", capsys.readouterr().out)
+    assert [(one["title"], one["is_archived"]) for one in listed] == [("Zebras?", False), ("Lions?", True)]
 
 
 async def test_the_sessions_of_a_repositorys_worktrees_are_listed_with_their_branch(

@@ -136,10 +136,15 @@ class ListedAgent:
     def name(self) -> str:
         return self.command.name
 
+    @property
+    def advice(self) -> str:
+        """How to make it run, if it can't: with acp-tui where that can install it, otherwise the remedy."""
+        return self.remedy if self.offer is None else _how_to_install(self.name)
+
     def ready(self) -> AgentCommand:
         """The command to start. The demo agent's gets a project of its own. Blocks. Raises AgentNotFound."""
         if self.obstacle:
-            raise AgentNotFound(f"{self.name} can't run here: {self.obstacle}", hint=self.remedy)
+            raise AgentNotFound(f"{self.name} can't run here: {self.obstacle}", hint=self.advice)
         return with_project(self.command) if self.source is EntrySource.DEMO else self.command
 
 
@@ -313,7 +318,7 @@ def _ours(kept: Installed, listed: ListedAgent | None = None) -> ListedAgent:
 
 
 def _on_path(known: KnownAgent) -> ListedAgent:
-    command = AgentCommand(known.name, known.argv, install_hint=known.install_hint, is_listed=True)
+    command = AgentCommand(known.name, known.argv, install_hint=_how_to_install(known.name), is_listed=True)
     return ListedAgent(command, EntrySource.KNOWN, known.title, known.description, registry_id=known.registry_id)
 
 
@@ -384,6 +389,11 @@ def _as_package(entry: RegistryEntry, run: PackageRun, place: CatalogueSources) 
         obstacle=f"{run.runner} isn't on PATH; it comes with {comes_with}",
         remedy=with_brew if place.has("brew") else without,
     )
+
+
+def _how_to_install(name: str) -> str:
+    """The command that asks and then installs the agent as the screen does."""
+    return f"acp-tui agents --update {name}"
 
 
 def _missing(program: str) -> str:

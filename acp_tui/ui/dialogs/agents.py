@@ -149,8 +149,8 @@ def _about(agent: ListedAgent) -> Content:
         lines.append(shown_line(f"Not installed: {agent.obstacle}. Choose it to install it, once you agree"))
     elif agent.obstacle:
         lines.append(shown_line(f"Can't run here: {agent.obstacle}", "$text-warning"))
-    if agent.remedy:
-        lines.append(shown_line(f"To install it: {agent.remedy}"))
+        if agent.remedy:
+            lines.append(shown_line(f"To install it: {agent.remedy}"))
     if agent.description:
         lines.append(shown_line(agent.description))
     if agent.command.place_note:
@@ -279,7 +279,7 @@ class AgentsScreen(Dialog[ListedAgent | None]):
     async def action_copy(self) -> None:
         """Copy the command to install the agent; the command to start it, if it can run."""
         agent = self._list.agent
-        text = "" if agent is None else agent.remedy if agent.obstacle else agent.command.line
+        text = "" if agent is None else agent.advice if agent.obstacle else agent.command.line
         if text:
             await copy(self, text)
 
