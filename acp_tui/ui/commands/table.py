@@ -291,7 +291,7 @@ COMMANDS: Final = (
     own("sessions", "reload", "f5", "retry", "Read it again"),
     own("prompts", "next_field", "tab", "choose(1)", "Next way to go on", has_priority=True),
     own("prompts", "field_before", "shift+tab", "choose(-1)", "Way before", has_priority=True),
-    own("agents", "answer", "", "number({})", "Choose by its number", fixed_characters="1-9", has_priority=True),
+    own("agents", "answer", "", "number({})", "Choose by its number", fixed_characters="1-9"),
     own("agents", "reload", "f5", "update", "Read it again", "fetches the registry"),
     own("agents", "agents_copy", "ctrl+y", "copy", "Copy the command"),
     own("agents", "agents_worktree", "ctrl+t", "switch_worktree", "In a worktree, or here", has_priority=True),

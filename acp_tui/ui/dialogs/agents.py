@@ -12,6 +12,8 @@ from textual import work
 from textual.app import App, ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
+from textual.events import Key
+from textual.message import Message
 from textual.widgets import Input, Static
 from textual.worker import Worker, WorkerState
 
@@ -39,10 +41,21 @@ TITLES_FROM_COLUMNS: Final = 80
 
 
 class SearchLine(Input):
-    """Leaves digits to the screen until something is typed."""
+    """Tells a digit from 1 to 9 instead of writing it, until something is typed."""
 
-    def check_consume_key(self, key: str, character: str | None) -> bool:
-        return (bool(self.value) or not key.isdigit()) and super().check_consume_key(key, character)
+    class Number(Message):
+        """The user typed a digit in the empty line."""
+
+        def __init__(self, number: int) -> None:
+            super().__init__()
+            self.number = number
+
+    def on_key(self, event: Key) -> None:
+        """Decide here, in the order of the keys: a binding is checked before the line has the letters before it."""
+        if not self.value and event.key in {*"123456789"}:
+            event.stop()
+            event.prevent_default()
+            self.post_message(self.Number(int(event.key)))
 
 
 class AgentList(FilteredList):
@@ -79,6 +92,10 @@ class AgentList(FilteredList):
         agent = row.value
         remedy = f". To install it: {agent.remedy}" if agent.remedy else ""
         return f"{_name(agent)} can't run here: {agent.obstacle}{remedy}" if row.is_disabled_reason else ""
+
+    def on_search_line_number(self, event: SearchLine.Number) -> None:
+        event.stop()
+        self.choose(event.number - 1)
 
     def choose(self, index: int) -> None:
         """Choose this row, as if the user had moved to it and pressed Enter."""

@@ -405,7 +405,8 @@ class PromptInput(DraftArea):
         self._set_images(self._stashed.images)
         self._ask_no_more()
         if not self.text:
-            self.say("↑ brings the draft back")
+            leads_here = "" if self.screen.focused is self else "{focus_prompt}, then "
+            self.say(keys_in_force(self).hint(f"{leads_here}↑ brings the draft back"))
 
     def take_text(self, text: str, keys: Sequence[events.Key | events.Paste] = (), *, is_paste: bool = False) -> None:
         """Get the keyboard from a question, and this text, and the keys that wait behind it there.

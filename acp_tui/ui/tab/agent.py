@@ -21,6 +21,7 @@ from acp_tui.client.errors import (
     ClientError,
     SessionNotOpened,
     SettingsError,
+    Unsupported,
 )
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import (
@@ -144,11 +145,16 @@ class AgentController:
             self._tab.say(self._tab.writing.why_not or NO_SESSION)
             return
         name, _, value = words.partition(" ")
+        if value:
+            try:
+                await choose(session, [(name, value)])
+            except Unsupported:
+                self._tab.prompt.put_before(f"/{words}")
+                raise
+            return
         options = session.conversation.options
         option = option_named(options, name) if name else None
-        if value:
-            await choose(session, [(name, value)])
-        elif option is None:
+        if option is None:
             if (chosen := await self._tab.ask(agent_offers.OptionsDialog(options))) is not None:
                 await session.set_option(*chosen)
         elif isinstance(option, BooleanOption):

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from textual.app import App
+from textual.events import Key
 
 from acp_tui.client.agents.catalogue import Catalogue, EntrySource, ListedAgent
 from acp_tui.client.agents.command import AgentCommand, Package
@@ -124,6 +125,26 @@ async def test_a_key_starts_one(keys: tuple[str, ...], chosen: object) -> None:
     async with open_dialog(screen()) as page:
         await page.until(lambda: "1 here" in page.text)
         await page.press(*keys)
+        assert page.result == chosen
+
+
+@pytest.mark.parametrize(
+    ("keys", "chosen"),
+    [
+        (("f", "t", "2"), NOTHING),
+        (("f", "2", "backspace", "enter"), FETCHED),
+        (("2", "h", "enter"), FETCHED),
+        (("0", "1"), NOTHING),
+    ],
+)
+async def test_a_digit_that_arrives_together_with_other_keys_means_the_same(
+    keys: tuple[str, ...], chosen: object
+) -> None:
+    async with open_dialog(screen()) as page:
+        await page.until(lambda: "1 here" in page.text)
+        for key in keys:
+            page.app.post_message(Key(key, key if len(key) == 1 else None))
+        await page.settled()
         assert page.result == chosen
 
 

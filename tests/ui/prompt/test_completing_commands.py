@@ -209,6 +209,14 @@ async def test_slash_model_with_a_name_sets_it_at_once() -> None:
         await page.until(lambda: page.connection.options == [("m", "large")])
         await page.send("/model larger")
         await page.until(lambda: "m can't be 'larger'" in page.text and "one of small, large" in page.text)
+        assert page.draft == "/model larger"
+
+
+async def test_slash_mode_with_a_name_stays_in_the_draft_where_there_is_no_mode() -> None:
+    async with page_with() as page:
+        await page.send("/mode nosuch")
+        await page.until(lambda: "has no mode to choose" in " ".join(page.text.split()))
+        assert page.draft == "/mode nosuch"
 
 
 async def test_one_esc_leads_from_the_models_back_to_the_prompt() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from acp_tui.client.sessions.prompt_queue import PastedImage
 from acp_tui.client.settings.location import state_folder
+from support.folding import agent
 from support.pages import ELSEWHERE, kept, kept_texts, open_recalling_page
 from support.screens import Page
 
@@ -61,6 +62,16 @@ async def test_drafts_that_ctrl_c_dropped_are_recalled_the_latest_first() -> Non
         await page.until(lambda: "3 found" in page.text)
     async with open_recalling_page() as page:
         assert await walk(page, "up", "up", "up") == ["sent", "two", "one"]
+
+
+async def test_ctrl_c_in_the_conversation_says_how_to_get_the_dropped_draft_back() -> None:
+    async with open_recalling_page() as page:
+        await page.apply(agent("an answer"))
+        await page.write("my own")
+        await page.press("tab", "ctrl+c")
+        assert page.draft == ""
+        assert "Esc, then ↑ brings the draft back" in page.text
+        assert await walk(page, "escape", "up") == ["", "my own"]
 
 
 async def test_ctrl_c_on_an_earlier_prompt_keeps_the_draft_that_was_left_for_it() -> None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from textual.events import Key
 
 from acp_tui.client.safe_git import branch_of
 from acp_tui.client.sessions.session_history import LeftSession, left_in, remember_left
@@ -177,6 +178,19 @@ async def test_a_prompt_may_begin_with_a_digit(past: None, open_desk: OpenDesk) 
         assert desk.draft == "1"
         await desk.press("tab", "x")
         assert desk.draft == "1x"
+        assert len(desk.tabs) == 1
+
+
+async def test_a_digit_that_arrives_together_with_a_letter_before_it_opens_no_session(
+    past: None, open_desk: OpenDesk
+) -> None:
+    async with open_desk(SESSION, "serve_until_closed()") as desk:
+        await desk.shows("1 How are zebras made?")
+        await desk.press("tab")
+        for key in "wt1":
+            desk.pilot.app.post_message(Key(key, key))
+        await desk.settled()
+        assert desk.draft == "wt1"
         assert len(desk.tabs) == 1
 
 
