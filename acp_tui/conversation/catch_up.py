@@ -149,15 +149,18 @@ class _Retelling:
                 yield from self._message(at, entry)
             case entries.ToolCallEntry(call, decisions):
                 yield updates.ToolCallReported(patch_of(call), begins=True)
-                if call.places:
-                    yield updates.DiffsPlaced(call.tool_call_id, tuple(call.places.values()))
+                decided_on = ToolCallPatch(call.tool_call_id, content=entry.decided_on)
                 for decision in decisions:
                     key, name = next(self._keys), decision.option_name
                     option = facts.PermissionOption("answer", name or "", decision.option_kind or "")
                     request = facts.PermissionRequest(key, call.tool_call_id, (option,))
-                    yield updates.PermissionAsked(request, ToolCallPatch(call.tool_call_id))
+                    yield updates.PermissionAsked(request, decided_on)
                     chosen = None if name is None else option.option_id
                     yield updates.PermissionAnswered(key, chosen, decision.at, decision.rule, decision.is_withdrawn)
+                if decisions:
+                    yield updates.ToolCallReported(ToolCallPatch(call.tool_call_id, content=call.content))
+                if call.places:
+                    yield updates.DiffsPlaced(call.tool_call_id, tuple(call.places.values()))
             case entries.Question():
                 yield from self._question(entry)
             case entries.OwnCommand(line, terminal_id):

@@ -10,7 +10,16 @@ from acp_tui.conversation.buffers import ByteRing, TextBuffer
 from acp_tui.conversation.content import ContentBlock, Text, is_for_user, label_of, typed_and_pasted
 from acp_tui.conversation.elicitation import FieldAnswer
 from acp_tui.conversation.facts import REJECTIONS, ErrorFacts
-from acp_tui.conversation.tool_calls import CANCELLED, FAILED, UNFINISHED, TerminalId, ToolCall
+from acp_tui.conversation.tool_calls import (
+    CANCELLED,
+    FAILED,
+    UNFINISHED,
+    TerminalId,
+    TextDiff,
+    ToolCall,
+    ToolCallContent,
+    changed_paths,
+)
 from acp_tui.conversation.updates import ClientRemark, ElicitationAction, Reconnected, Role, UnknownUpdate
 from acp_tui.values import dataclass
 
@@ -95,6 +104,14 @@ class ToolCallEntry:
     decisions: tuple[Decision, ...] = ()
     waiting: int = 0
     """How many permission requests about it wait for the user."""
+    decided_on: tuple[TextDiff, ...] = ()
+    """The diffs that the last decision was about."""
+
+    @property
+    def shown_content(self) -> tuple[ToolCallContent, ...]:
+        """The call's content, after the diffs that were decided on if an agent has replaced them with a text."""
+        content = self.call.shown_content
+        return content if changed_paths(content) else (*self.decided_on, *content)
 
     @property
     def is_rejected(self) -> bool:

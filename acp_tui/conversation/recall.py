@@ -145,7 +145,8 @@ class _Turn:
     def completed(self, told: Entry) -> Entry:
         """A prompt as it was sent, or a tool call with the user's decisions."""
         if isinstance(told, ToolCallEntry) and told.call.tool_call_id in self._calls:
-            told.decisions = self._calls[told.call.tool_call_id][1].decisions
+            recorded = self._calls[told.call.tool_call_id][1]
+            told.decisions, told.decided_on = recorded.decisions, recorded.decided_on
         is_prompt = isinstance(told, Message) and told.role == "user" and self.place_of(told) == 0
         return self.entries[0] if is_prompt else told
 

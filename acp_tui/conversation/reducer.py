@@ -591,6 +591,7 @@ def _permission(conversation: Conversation, update: updates.PermissionUpdate) ->
         return Change((conversation.tool_call_entries[asked.tool_call_id],), (facts.Fact.PERMISSIONS,))
     decision = entries.Decision(name, kind, update.at, update.rule, update.is_withdrawn)
     entry.decisions = (*entry.decisions, decision)
+    entry.decided_on = tuple(item for item in entry.call.shown_content if isinstance(item, tool_calls.TextDiff))
     if asked.is_alone and (not entry.call.is_settled or entry.call.status == tool_calls.UNFINISHED):
         is_allowed = option is not None and not option.is_rejection
         _settle_calls(conversation, tool_calls.COMPLETED if is_allowed else tool_calls.CANCELLED, {asked.tool_call_id})

@@ -15,7 +15,7 @@ from acp_tui.conversation.entries import ToolCallEntry, TurnEnd
 from acp_tui.conversation.facts import RequestKey
 from acp_tui.conversation.recall import recall
 from acp_tui.conversation.reducer import apply
-from acp_tui.conversation.tool_calls import TerminalId, ToolCallId
+from acp_tui.conversation.tool_calls import TerminalId, TextDiff, ToolCallId
 from acp_tui.conversation.updates import (
     CancelRequested,
     CommandRun,
@@ -31,6 +31,7 @@ from acp_tui.conversation.updates import (
 from support.folding import ALLOW, agent, ask, call, fold, prompt, texts, user
 
 OWN = TerminalId("own")
+DIFF = TextDiff("/p/a.py", "x = 2\n", "x = 1\n")
 NAMES = (
     "notes.md",
     "my notes.md",
@@ -88,7 +89,9 @@ def recorded() -> Conversation:
     return fold(
         *turn("Paint", agent("Which color?"), *answered(1, "Color"), agent("Blue it is."), call("t", title="Brush")),
         *own_command(TerminalExited(OWN, 0, None)),
-        *turn("Run", ask(2, "u", title="Run it"), PermissionAnswered(RequestKey(2), ALLOW.option_id, 2.0)),
+        *turn(
+            "Run", ask(2, "u", title="Run it", content=(DIFF,)), PermissionAnswered(RequestKey(2), ALLOW.option_id, 2.0)
+        ),
     )
 
 
@@ -112,6 +115,7 @@ def test_answers_commands_and_decisions_come_back_to_where_they_were() -> None:
     conversation = loaded(*LOADED)
     assert texts(conversation) == texts(recorded())
     assert conversation.tool_call("u").decisions == recorded().tool_call("u").decisions != ()
+    assert conversation.tool_call("u").shown_content == (DIFF,)
     assert conversation.terminals[OWN] == recorded().terminals[OWN]
 
 

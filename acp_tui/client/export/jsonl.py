@@ -58,6 +58,7 @@ TYPES: Final[Mapping[type, str]] = {
 """Written out, so that renaming a class doesn't require a new version of the format."""
 LEFT_OUT: Final[Mapping[type, tuple[str, ...]]] = {
     entries.Message: ("message_id",),  # "entry" identifies it in both versions of the protocol
+    entries.ToolCallEntry: ("decided_on",),  # content is as the agent last reported it
     tool_calls.ToolCall: ("places",),  # the diffs say their places
 }
 """Fields that aren't written."""

@@ -187,8 +187,8 @@ def tool_call_section(entry: entries.ToolCallEntry, terminals: ShownTerminals) -
     """What the call is, what it shows, and what was decided about it."""
     call = entry.call
     state = (problem if entry.shown_status == tool_calls.FAILED else literal)(_state(entry, terminals))
-    content = [part for item in call.shown_content for part in _content(item, terminals)]
-    shown = content if call.content else _raw(call)
+    content = [part for item in entry.shown_content for part in _content(item, terminals)]
+    shown = content if entry.shown_content else _raw(call)
     return section(call.shown_title, state, *shown, *map(_decision, entry.decisions))
 
 

@@ -378,7 +378,7 @@ def _texts(entry: Entry, terminals: Terminals) -> Iterator[str]:
 def _texts_of_call(entry: ToolCallEntry, terminals: Terminals) -> Iterator[str]:
     call = entry.call
     yield call.shown_title
-    for item in call.content:
+    for item in entry.shown_content:
         match item:
             case BlockContent(block):
                 yield from _words_of((block,))

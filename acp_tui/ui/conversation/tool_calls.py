@@ -161,7 +161,7 @@ class ToolCallDrawing(KeptDrawing):
     def refresh(self) -> bool:
         """Draw again on the next call of `lines`. Returns False if a diff isn't fully compared yet."""
         super().refresh()
-        content = self._entry.call.shown_content
+        content = self._entry.shown_content
         self._diffs.keep(item for item in content if isinstance(item, TextDiff))
         blocks = (item.block for item in content if isinstance(item, BlockContent))
         shown = {block.text for block in blocks if isinstance(block, Text)}
@@ -172,7 +172,7 @@ class ToolCallDrawing(KeptDrawing):
         width = context.width - len(RAIL) - 2
         call = self._entry.call
         # The permission card shows a call whole while it waits for a decision.
-        content = call.shown_content if self._is_open or not self._entry.waiting else ()
+        content = self._entry.shown_content if self._is_open or not self._entry.waiting else ()
         body = [run for item in content for run in self._item(item, context, width)]
         if self._is_open:
             body += self._raw(call, context, width)
@@ -238,7 +238,7 @@ class ToolCallDrawing(KeptDrawing):
         return words[:MAX_TOLD]
 
     def _diffed(self, context: DrawContext) -> list[str]:
-        return [tool_text.shown_path(path, context.cwd) for path in changed_paths(self._entry.call.content)]
+        return [tool_text.shown_path(path, context.cwd) for path in changed_paths(self._entry.shown_content)]
 
     def _places(self, context: DrawContext) -> dict[str, Style]:
         """The first places that the call works on, without those that diffs below name, and their links."""

@@ -8,11 +8,14 @@ from hypothesis import strategies as st
 
 from acp_tui.client.export.facts import ExportFacts
 from acp_tui.client.export.jsonl import to_jsonl
+from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.updates import UnknownUpdate
+from acp_tui.conversation.facts import RequestKey
+from acp_tui.conversation.tool_calls import BlockContent, TextDiff
+from acp_tui.conversation.updates import PermissionAnswered, UnknownUpdate
 from acp_tui.conversation.visible import hidden_characters
 from support.command_line import lines_of
-from support.folding import agent, call, fold, prompt
+from support.folding import agent, ask, call, fold, prompt
 
 FACTS = ExportFacts("Demo Agent", "/project", "s-1")
 
@@ -185,6 +188,14 @@ def test_null_is_kept_in_what_is_raw_and_numbers_that_json_has_not_become_text()
     assert unknown["raw"] == {"none": None, "odd": ["nan", "-inf"]}
     assert reported["call"]["raw_input"] == {"a": None}
     assert "raw_output" not in reported["call"]
+
+
+def test_the_content_of_a_tool_call_is_what_the_agent_last_reported() -> None:
+    asked = ask(1, "c", content=(TextDiff("/a.py", "x = 2\n", "x = 1\n"),))
+    ended = call("c", status="completed", content=(BlockContent(Text("Written.")),))
+    [_, entry] = objects(fold(asked, PermissionAnswered(RequestKey(1), "opt-1"), ended))
+    assert entry["call"]["content"] == [{"type": "block", "block": {"type": "text", "text": "Written."}}]
+    assert "decided_on" not in entry
 
 
 def test_the_conversations_own_title_stands_where_none_is_given() -> None:

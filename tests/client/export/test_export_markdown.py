@@ -13,10 +13,11 @@ from acp_tui.client.export.facts import ExportFacts
 from acp_tui.client.export.markdown import to_markdown
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.tool_calls import BlockContent
-from acp_tui.conversation.updates import CompactionChanged
+from acp_tui.conversation.facts import RequestKey
+from acp_tui.conversation.tool_calls import BlockContent, TextDiff
+from acp_tui.conversation.updates import CompactionChanged, PermissionAnswered
 from acp_tui.conversation.visible import hidden_characters, make_visible, make_visible_line
-from support.folding import agent, call, fold, prompt, thought
+from support.folding import agent, ask, call, fold, prompt, thought
 
 FACTS = ExportFacts("Demo Agent", "/project", "s-1")
 # Characters that may form structure, often enough that some do.
@@ -206,3 +207,10 @@ def test_a_heading_is_there_without_a_title() -> None:
 
     assert re.match(r"# Conversation\n\n- Agent: \n", page(fold(agent("Hello.")), facts))
     assert "### Agent\n\nHello." in page(fold(agent("Hello.")), facts)
+
+
+def test_the_diff_that_was_decided_on_stands_above_the_text_that_replaces_it() -> None:
+    asked = ask(1, "c", content=(TextDiff("/a.py", "x = 2\n", "x = 1\n"),))
+    ended = call("c", status="completed", content=(BlockContent(Text("Written.")),))
+    written = page(fold(asked, PermissionAnswered(RequestKey(1), "opt-1"), ended))
+    assert written.index("-x = 1\n+x = 2\n") < written.index("Written.")

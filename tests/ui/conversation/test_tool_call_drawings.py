@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from acp_tui.conversation.content import Text
+from acp_tui.conversation.facts import PermissionOption, RequestKey
 from acp_tui.conversation.tool_calls import (
     BlockContent,
     Location,
@@ -14,8 +15,8 @@ from acp_tui.conversation.tool_calls import (
     TerminalId,
     TextDiff,
 )
-from acp_tui.conversation.updates import SessionUpdate, TerminalOpened
-from support.folding import call
+from acp_tui.conversation.updates import PermissionAnswered, SessionUpdate, TerminalOpened
+from support.folding import ALLOW, REJECT, ask, call
 from support.screens import open_page
 
 JSON = '[\n  {\n    "content": "Read **it**"\n  }\n]'
@@ -102,3 +103,20 @@ async def test_markdown_in_a_tools_text_is_drawn_and_its_lines_stay_lines() -> N
     async with open_page(text_call("## Done\n**Two** of 3\nfiles")) as page:
         for line in ("Done", "Two of 3", "files"):
             assert f"    │ {line}" in page.text
+
+
+@pytest.mark.parametrize(
+    ("option", "status", "said"),
+    [(ALLOW, "completed", "Wrote file successfully."), (REJECT, "failed", "The user rejected permission.")],
+)
+async def test_the_diff_that_was_decided_on_stays_above_the_text_that_replaces_it(
+    option: PermissionOption, status: str, said: str
+) -> None:
+    asked = ask(1, "c", title="tool", kind="edit", content=(TextDiff("/project/a.py", "x = 2", "x = 1"),))
+    ended = call("c", status=status, content=(BlockContent(Text(said)),))
+    async with open_page(asked, PermissionAnswered(RequestKey(1), option.option_id), ended) as page:
+        await page.until(lambda: "x = 2" in page.text)
+        assert page.text.index("a.py") < page.text.index("x = 1") < page.text.index(said)
+        await page.apply(call("c", content=(TextDiff("/project/a.py", "x = 3", "x = 1"),)))
+        await page.until(lambda: "x = 3" in page.text)
+        assert "x = 2" not in page.text
