@@ -17,6 +17,8 @@ RequestKey = NewType("RequestKey", int)
 """Identifies a waiting request of the agent within this client; not the ID on the wire."""
 REJECTIONS: Final = ("reject_once", "reject_always")
 """The kinds of option that reject; no other kind does, whatever its name."""
+WHY_ACTS_ITSELF: Final = "acp-tui can't confine this agent: you only decide what it asks about."
+"""What the first question of such an agent says."""
 _BY_HARM: Final = ("reject_once", "reject_always", "allow_once")
 """Kinds from least to most harmful. An unknown kind counts as `allow_always`, the most harmful."""
 _ORDER: Final = ("allow_once", "allow_always", *REJECTIONS)

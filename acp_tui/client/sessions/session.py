@@ -48,7 +48,6 @@ REFUSAL_BYTES: Final = 1 << 14
 """Of the end of a command's output, where its errors are."""
 SILENT: Final = "The agent ended its turn without saying or doing anything."
 STILL_COMPARING: Final = "Not compared with the files yet."
-WHY_ACTS_ITSELF: Final = "acp-tui can't confine this agent: you only decide what it asks about."
 T = TypeVar("T")
 
 
@@ -170,7 +169,7 @@ class Session:
         self._keys = count(1) if keys is None else keys
         self._parked: dict[facts.RequestKey, _Parked] = {}
         """The permission requests whose answer hasn't been sent."""
-        self._first_note = WHY_ACTS_ITSELF if self._capabilities.acts_itself and not is_boxed else ""
+        self._first_note = facts.WHY_ACTS_ITSELF if self._capabilities.acts_itself and not is_boxed else ""
         """What the agent's first question says about the agent itself."""
         self._sandbox = sandbox
         self._refused: set[Path] = set()

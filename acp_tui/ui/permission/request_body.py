@@ -354,10 +354,15 @@ class RequestBody(Vertical):
 
     @property
     def _start_row(self) -> int:
-        """The line of the subject to show first, so that a change is in view, if at most a reason is above it."""
-        if self._rows is None or self._whole.hunks[:1] != (self._whole.reasons,) or self._drawn.files:
+        """The line to show first, so that a change or command is in view, if only what may scroll out is above it."""
+        whole, drawn = self._whole, self._drawn
+        if self._rows is None or drawn.files:
             return 0
-        return start_row(self._drawn.first_changed(0), len(self._drawn.lines), self._rows.subject)
+        if drawn.command is not None and whole.command == whole.reasons:
+            return start_row(drawn.command, len(drawn.lines), self._rows.subject)
+        if whole.hunks[:1] != (whole.reasons,):
+            return 0
+        return start_row(drawn.first_changed(0), len(drawn.lines), self._rows.subject)
 
     def _show_parts(self, title: list[Strip], answers: list[Strip]) -> None:
         rows = self._rows or self._place.rows_too_small(len(title))

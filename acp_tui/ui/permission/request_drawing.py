@@ -15,11 +15,11 @@ from textual.strip import Strip
 from acp_tui.client.line_comparison import CONTEXT_LINES
 from acp_tui.client.loading_variables import call_warnings
 from acp_tui.conversation import UNSET, request_outline
-from acp_tui.conversation.facts import PermissionOption
+from acp_tui.conversation.facts import WHY_ACTS_ITSELF, PermissionOption
 from acp_tui.conversation.permission_requests import kind_word, letters_of, quoted_name
 from acp_tui.conversation.tool_calls import TextDiff, ToolCall
 from acp_tui.conversation.tool_text import NEXT_LINE, PROMPT, shown_path
-from acp_tui.conversation.visible import make_visible_line
+from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.conversation.visible.cutting import cut_shown
 from acp_tui.ui.conversation.drawing import Joined
@@ -104,7 +104,9 @@ class DrawnSubject:
     left_out: int = 0
     """The number of characters that no line shows, because they are too many."""
     reasons: int = 0
-    """The number of rows, from the first one on, that say why the agent asks."""
+    """The number of rows, from the first one on, that say why the agent asks, or that it can't be confined."""
+    command: int | None = None
+    """The first row of the first command."""
 
     def below(self, lines: Sequence[Strip]) -> DrawnSubject:
         """Return a copy with these lines above it."""
@@ -112,7 +114,9 @@ class DrawnSubject:
         hunks = tuple(above + row for row in self.hunks)
         files = tuple(file._replace(row=above + file.row) if file.row else file for file in self.files)
         raw = None if self.raw is None else above + self.raw
-        return DrawnSubject(Joined(lines, self.lines), hunks, files, self.is_whole, raw, self.left_out, self.reasons)
+        command = None if self.command is None else above + self.command
+        below = Joined(lines, self.lines)
+        return DrawnSubject(below, hunks, files, self.is_whole, raw, self.left_out, self.reasons, command)
 
     def first_changed(self, index: int) -> int:
         """The first added or removed line of the change with this index."""
@@ -140,6 +144,7 @@ class SubjectDrawing:
         hunks: list[int] = []
         files: list[FileRow] = []
         length = reasons = 0
+        command: int | None = None
         for part in outline.parts():
             if isinstance(part, TextDiff):
                 if changed.are_many and not files:
@@ -152,12 +157,10 @@ class SubjectDrawing:
                     files.append(FileRow(length, changed.words(shown_path(part.path, asked.cwd))))
             else:
                 lines = _drawn(part, look)
-                if (
-                    isinstance(part, request_outline.Row)
-                    and part.label in request_outline.REASON_LABELS
-                    and reasons == length
-                ):
+                if reasons == length and _may_scroll_out(part):
                     reasons += len(lines)
+                if command is None and isinstance(part, request_outline.CommandToRun):
+                    command = length
             runs.append(lines)
             length += len(lines)
         if outline.says_more:
@@ -166,7 +169,8 @@ class SubjectDrawing:
         if look.shows_raw:
             runs.append(_raw(asked.call, outline.metas, look))
         raw = length if look.shows_raw else None
-        return DrawnSubject(Joined(*runs), tuple(hunks), tuple(files), is_whole, raw, outline.left_out, reasons)
+        left_out = outline.left_out
+        return DrawnSubject(Joined(*runs), tuple(hunks), tuple(files), is_whole, raw, left_out, reasons, command)
 
     def _diff(
         self, diff: TextDiff, cwd: str, outline: request_outline.RequestOutline, look: SubjectStyle
@@ -243,6 +247,13 @@ def one_row(spans: Sequence[tuple[str, Style]], width: int) -> Strip:
 
 def _length(spans: Sequence[tuple[str, Style]]) -> int:
     return sum(len(text) for text, _ in spans)
+
+
+def _may_scroll_out(part: request_outline.RequestPart) -> bool:
+    """Whether this may be above what is in view first: it says nothing about what is asked."""
+    if isinstance(part, request_outline.Remark):
+        return part == (make_visible(WHY_ACTS_ITSELF), "note")
+    return isinstance(part, request_outline.Row) and part.label in request_outline.REASON_LABELS
 
 
 def _drawn(part: request_outline.RequestPart, look: SubjectStyle) -> list[Strip]:

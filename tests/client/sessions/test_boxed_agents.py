@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client.sandbox.sandbox import REPLACED
-from acp_tui.client.sessions.session import WHY_ACTS_ITSELF, Session
-from acp_tui.conversation.facts import PermissionRequest
+from acp_tui.client.sessions.session import Session
+from acp_tui.conversation.facts import WHY_ACTS_ITSELF, PermissionRequest
 from acp_tui.conversation.updates import ClientRemark
 from support.agents import Counterpart, in_memory, notification, settle, shake_hands, until
 from support.hosts import hosted

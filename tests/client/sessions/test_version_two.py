@@ -15,11 +15,11 @@ from acp_tui.cli.permissions import question_text
 from acp_tui.client.errors import AgentRefused, AuthenticationRequired, Unsupported
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.consent import Policy
-from acp_tui.client.sessions.session import WHY_ACTS_ITSELF, Session
+from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.settings import RefusalRule
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.entries import Question
-from acp_tui.conversation.facts import AskedCommand, BooleanOption, HttpServer, StdioServer, TurnPhase
+from acp_tui.conversation.facts import WHY_ACTS_ITSELF, AskedCommand, BooleanOption, HttpServer, StdioServer, TurnPhase
 from acp_tui.conversation.request_outline import ShownRequest
 from acp_tui.conversation.tool_calls import FileChange, TerminalId, TextDiff, ToolCall, ToolCallId
 from acp_tui.protocol.roles import ClientOffer

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from acp_tui.conversation.facts import PermissionOption, RequestKey
+from acp_tui.conversation.facts import WHY_ACTS_ITSELF, PermissionOption, RequestKey
 from acp_tui.conversation.tool_calls import TextDiff
 from acp_tui.conversation.updates import Disconnected, PermissionAnswered, PermissionNoted
 from acp_tui.ui.commands.help import HelpScreen
@@ -78,6 +78,20 @@ async def test_a_reason_above_the_changes_makes_room_for_the_first_of_them() -> 
         await page.enter_card()
         await page.press("pageup", "pageup", "pageup")
         await page.until(lambda: "reason: it is the first" in page.text)
+
+
+@pytest.mark.parametrize(("note", "is_in_view"), [(WHY_ACTS_ITSELF, True), ("Your rule can't refuse it", False)])
+async def test_only_a_reason_and_no_warning_makes_room_for_a_command(note: str, is_in_view: bool) -> None:
+    async with open_page(size=(40, 14)) as page:
+        given = {"command": "make", "reason": "to see whether it all works there"}
+        await page.ask("call", title="Run command?", kind="execute", raw_input=given)
+        (key,) = page.session.conversation.permissions
+        await page.apply(PermissionNoted(key, note))
+        await page.until(lambda: ("$ make" if is_in_view else note[:20]) in page.text)
+        assert ("$ make" in page.text) == is_in_view
+        await page.enter_card()
+        await page.press("pageup", "pageup", "pageup")
+        await page.until(lambda: note[:20] in page.text)
 
 
 async def test_it_scrolls_by_lines_pages_and_to_either_end() -> None:

@@ -14,8 +14,8 @@ from typing import Any, Literal, Protocol
 import pytest
 
 from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.sessions.session import WHY_ACTS_ITSELF
 from acp_tui.client.settings.settings import Settings, WorkspaceSettings
+from acp_tui.conversation.facts import WHY_ACTS_ITSELF
 from support.desks import Desk
 from support.screens import open_agent_page
 
