@@ -398,16 +398,21 @@ async def test_text_that_begins_with_such_a_letter_goes_to_the_prompt_whole() ->
         assert (page.decisions, page.draft) == ({}, "yes")
 
 
+async def _come_to_card(page: Page, comes: str) -> None:
+    """A request whose card has the keyboard, by itself or with Tab, and takes the next key."""
+    await page.ask("call", ALLOW, REJECT)
+    if comes == "by itself":
+        page.card.guard.come_unasked()
+    else:
+        await page.press("tab")
+    await page.settled()
+    page.clock.now_s += REPEAT_S
+
+
 @pytest.mark.parametrize("comes", ["by itself", "with Tab"])
 async def test_a_letter_that_no_answer_has_stays_on_the_card_and_it_is_said(comes: str) -> None:
     async with open_page() as page:
-        await page.ask("call", ALLOW, REJECT)
-        if comes == "by itself":
-            page.card.guard.come_unasked()
-        else:
-            await page.press("tab")
-        await page.settled()
-        page.clock.now_s += REPEAT_S
+        await _come_to_card(page, comes)
         await page.press("a")
         assert "No answer has that letter; these keys answer: 1-2 y n" in page.text
         assert (page.decisions, page.draft, page.card.has_focus) == ({}, "", True)
@@ -419,13 +424,7 @@ async def test_a_letter_that_no_answer_has_stays_on_the_card_and_it_is_said(come
 @pytest.mark.parametrize("comes", ["by itself", "with Tab"])
 async def test_text_that_begins_with_a_letter_that_no_answer_has_is_typed_whole(comes: str) -> None:
     async with open_page() as page:
-        await page.ask("call", ALLOW, REJECT)
-        if comes == "by itself":
-            page.card.guard.come_unasked()
-        else:
-            await page.press("tab")
-        await page.settled()
-        page.clock.now_s += REPEAT_S
+        await _come_to_card(page, comes)
         await page.press(*"and", "space", "1")
         assert (page.decisions, page.draft) == ({}, "and 1")
 

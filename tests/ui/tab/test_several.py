@@ -56,6 +56,15 @@ def list_other(monkeypatch: pytest.MonkeyPatch, script: str = OTHER) -> None:
     monkeypatch.setattr(SeveralDialog.__init__, "__defaults__", (lambda: Catalogue((listed,)),))
 
 
+async def begin_earlier(desk: Desk) -> None:
+    """A repository in which a worktree of its own has a tab, in front."""
+    make_repository(desk.tabs[0].cwd)
+    await desk.has_session()
+    await desk.send("/worktree earlier")
+    await desk.until(lambda: len(desk.tabs) == 2)
+    await desk.has_session()
+
+
 async def start_both(desk: Desk) -> None:
     """Send a prompt to the tab's own agent and the other one, and wait until both have worked."""
     make_repository(desk.tabs[0].cwd)
@@ -220,11 +229,7 @@ async def test_only_what_was_started_together_is_compared_at_once(
     list_other(monkeypatch)
     begun = 'answer(expect("session/new"), sessionId="s5")'
     async with open_desk(SESSION, begun + OWN) as desk:
-        make_repository(desk.tabs[0].cwd)
-        await desk.has_session()
-        await desk.send("/worktree earlier")
-        await desk.until(lambda: len(desk.tabs) == 2)
-        await desk.has_session()
+        await begin_earlier(desk)
         await desk.press("alt+1")
         await desk.send("/several Fix a.txt")
         await desk.shows("1 chosen")
@@ -240,11 +245,7 @@ async def test_a_tab_in_a_worktree_starts_and_compares_those_beside_it(
     list_other(monkeypatch)
     begun = 'answer(expect("session/new"), sessionId="s5")'
     async with open_desk(SESSION, begun + OWN) as desk:
-        make_repository(desk.tabs[0].cwd)
-        await desk.has_session()
-        await desk.send("/worktree earlier")
-        await desk.until(lambda: len(desk.tabs) == 2)
-        await desk.has_session()
+        await begin_earlier(desk)
         await desk.send("/several Fix a.txt")
         await desk.shows("1 chosen")
         await desk.press("down", "space", "enter")
