@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 UNDO: Final = "{undo_revert} undo · "
 KEYS: Final = "{reload} refresh · {dialog_close} back"
-KEYS_OF_CHANGES: Final = "{list_choose} review · {revert} revert · {revert_all} revert all · "
+KEYS_OF_CHANGES: Final = "{list_choose} review · {revert} revert file · {revert_all} all files · "
 NO_COMMENTS: Final = "No comments yet. {list_choose} opens the file, and {comment} comments on its lines"
 RELOAD: Final = " · {reload}"
 COPY: Final = " · {changes_copy_back} copy to where the worktree came from"

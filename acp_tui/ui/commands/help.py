@@ -74,7 +74,7 @@ class HelpScreen(Dialog[str | None]):
 
 
 TOGETHER: Final[Mapping[str, tuple[str, ...]]] = {
-    "Next or previous field": ("next_field", "field_before"),
+    "Next field; previous one, or the conversation": ("next_field", "field_before"),
     "Revert the hunk or file at the cursor, or all; undo that": ("revert", "revert_all", "undo_revert"),
     "Go to the line's start or end, a word left or right": ("line_start", "line_end", "word_left", "word_right"),
     "Kill to the line's end or start, or a word": (

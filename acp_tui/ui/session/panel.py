@@ -494,8 +494,10 @@ class SessionPanel(Vertical):
         if self.prompt is not None:
             self.prompt.take_text(text, keys, is_paste=is_paste)
 
-    def leave(self) -> None:
-        if self.prompt is not None:
+    def leave(self, *, to_read: bool = False) -> None:
+        if to_read:
+            self.view.focus()
+        elif self.prompt is not None:
             self.prompt.screen.set_focus(self.prompt)
 
     def take_up_request(self) -> bool:

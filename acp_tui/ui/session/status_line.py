@@ -99,7 +99,10 @@ STATES: Final = {
     "working_unfocused": ("◐", "$text-accent", "working"),
     "waiting": ("▲", "$text-warning", "needs your decision; {leave_prompt} · {cancel} cancels"),
     "waiting_unfocused": ("▲", "$text-warning", "needs your decision; {leave_prompt}"),
-    "answering": ("▲", "$text-warning", "needs your decision"),
+    "answering": ("▲", "$text-warning", "needs your decision; {field_before} conversation · {interrupt} cancels"),
+    # Where Ctrl+C clears what is written first
+    "answering_with_draft": ("▲", "$text-warning", "needs your decision; {field_before} conversation"),
+    "explaining": ("▲", "$text-warning", "needs your decision"),
     "unheard": ("▲", "$text-warning", "seems to wait for an answer; {show_agent} says more"),
     "commanding": ("◐", "$text-accent", "your command runs; {interrupt} stops it"),
     "cancelling": ("◐", "$text-warning", "canceling"),
