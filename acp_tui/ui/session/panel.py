@@ -115,6 +115,7 @@ class SessionPanel(Vertical):
         self._clock = clock
         self._main = self.VIEW(images=images, folds=folds)
         """The conversation's view. It can be used before it is mounted."""
+        self._main.can_send = session is not None
         self._opened: list[SubagentState] = []
         """The subagent that is shown instead, after those that led to it."""
         self._subagent_view: ConversationView | None = None
