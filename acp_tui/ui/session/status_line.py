@@ -104,7 +104,7 @@ STATES: Final = {
     "answering_with_draft": ("▲", "$text-warning", "needs your decision; {field_before} conversation"),
     "explaining": ("▲", "$text-warning", "needs your decision"),
     "unheard": ("▲", "$text-warning", "seems to wait for an answer; {show_agent} says more"),
-    "commanding": ("◐", "$text-accent", "your command runs; {interrupt} stops it"),
+    "commanding": ("◐", "$text-accent", "your command runs; {interrupt} stops it · {take_over} types into it"),
     "cancelling": ("◐", "$text-warning", "canceling"),
     "reconnecting": ("○", "$text-warning", "reconnecting; {restart} tries now"),
     "elsewhere": ("▲", "$text-warning", "waits for someone else"),
