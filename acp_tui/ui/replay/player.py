@@ -98,7 +98,9 @@ class Player:
 
     @property
     def conversations(self) -> dict[SessionId, Conversation]:
-        return self._replay.conversations
+        """Of all sessions, or of the only one to show."""
+        wanted, found = self.timeline.wanted, self._replay.conversations
+        return found if wanted is None else {key: found[key] for key in (wanted,) if key in found}
 
     def conversation(self, session_id: SessionId | None) -> Conversation:
         """The conversation of a session. For None or an unknown session, events outside any session."""
@@ -234,15 +236,16 @@ def moment_of(timeline: Timeline, spot: Spot) -> int | None:
         return timeline.moment_at(spot.seconds)
     player = Player(timeline)
     while not player.is_at_end:
-        if _is_there(player.step(), spot):
+        touched = (touch for touch in player.step().touched if timeline.wanted in (None, touch.session_id))
+        if any(_is_there(touch, spot) for touch in touched):
             return player.moment
     return None
 
 
-def _is_there(step: ReplayStep, spot: Spot) -> bool:
+def _is_there(touch: Touch, spot: Spot) -> bool:
     if spot.text is None:
-        return any(touch.conversation.permissions for touch in step.touched)
-    return any(spot.text in said for touch in step.touched for said in _said(touch))
+        return bool(touch.conversation.permissions)
+    return any(spot.text in said for said in _said(touch))
 
 
 def _said(touch: Touch) -> Iterator[str]:
