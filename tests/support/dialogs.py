@@ -128,7 +128,7 @@ def recorded(
     name = SessionId(session_id)
     file = f"/recordings/{session_id}".replace("\0", "")
     whole = RecordedSession(
-        name, agent, command or (agent,), cwd, title, last_at, last_at, prompts, (file,), agents=(agent,)
+        name, agent, command or (agent,), cwd, title, last_at, last_at, prompts, (file,), agents=(agent,), origin=file
     )
     return PastSession(agent, name, cwd, title, last_at, recorded=whole)
 
@@ -150,7 +150,7 @@ class NoSessions:
     def panel_asking(self, key: str) -> SessionPanel | None:
         return None
 
-    async def find_branches(self) -> None: ...
+    async def look_at_tabs(self) -> None: ...
 
     async def in_hosts(self) -> Sequence[SessionRow]:
         return ()

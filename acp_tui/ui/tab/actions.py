@@ -254,7 +254,7 @@ class Actions:
             asked = await self.tab.ask(NameDialog(session.conversation.shown_title))
             name = asked or ""
         if name and agent is not None:
-            await rename(session, agent.command.name, name)
+            await rename(session, agent.command, name)
         elif name:
             await session.rename(name)
 

@@ -271,7 +271,7 @@ class SessionsDialog(Dialog[Act | None]):
             self._asking.card.mirror = None
 
     async def _look_at_hosts(self) -> None:
-        await self._source.find_branches()
+        await self._source.look_at_tabs()
         self._hosted = await self._source.in_hosts()
         self._show()
 
