@@ -166,6 +166,8 @@ COMMAND_SCHEME: Final = "terminal:"
 FILE_SCHEME: Final = "file://"
 _ATTACHED: Final = re.compile(r"\s*(?:\[[^\]]*\]\((?:file|terminal):|<context ref=).*")
 """How codex-acp and Claude Agent write down what was attached."""
+_MARKS: Final = re.compile(r"^(?:#{1,6}|>) +(?=\S)|(?<!\w)(\*\*|`)(?=\S)(?P<marked>[^*`]+)(?<=\S)\1(?!\w)")
+"""Of a heading, a quote, strong text, and code."""
 
 
 def block_words(block: ContentBlock, where: Callable[[str | None], str] | None = None) -> str:
@@ -215,9 +217,12 @@ def shown_uri(uri: str | None) -> str:
 
 
 def title_in_line(told: str) -> str:
-    """A session's title in one line; without what was attached, if it's the first prompt as its agent got it."""
+    """A session's title in one line, without Markdown's marks.
+
+    Without what was attached, too, if it's the first prompt as its agent got it.
+    """
     words = " ".join(told.split())
-    return _ATTACHED.sub("", words) or words
+    return _MARKS.sub(r"\g<marked>", _ATTACHED.sub("", words)) or words
 
 
 def _count_lines(text: str) -> str:

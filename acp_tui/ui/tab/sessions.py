@@ -322,13 +322,14 @@ class HistoryController:
         return "" if agent.capabilities.delete_session else "can't delete sessions"
 
     async def no_forget(self, session: PastSession) -> str:
+        """What keeps acp-tui from deleting the session's recording, as what follows that; "" for nothing."""
         if session.recorded is None:
             return ""
         try:
             goes_on = await self._in_thread(partial(self._index.is_being_recorded, session.recorded))
         except HistoryUnreadable as error:
-            return str(error)
-        return "its recording goes on" if goes_on else ""
+            return f"can't be deleted: {error}"
+        return "is still being written" if goes_on else ""
 
     async def worktree_of(self, session: PastSession) -> str:
         """The worktree of acp-tui's that the session worked in, as a shell takes it; "" for none."""

@@ -650,12 +650,14 @@ class SessionsDialog(Dialog[Act | None]):
         no_delete, no_forget = self._source.no_delete(session), await self._source.no_forget(session)
         forgets = session.recorded is not None and not no_forget
         if no_delete and not forgets:
-            why = ", and ".join(filter(None, (f"{session.shown_agent} {no_delete}", no_forget)))
+            why = f"{session.shown_agent} {no_delete}" + (f", and its recording {no_forget}" if no_forget else "")
             self._say(shown(f"It can't be deleted: {why}. {keys_in_force(self).hint(KEPT)}", "$text-warning"))
             return
         fate = [f"{session.shown_agent} {f'keeps it, as it {no_delete}' if no_delete else 'deletes it'}"]
         if session.recorded is not None:
-            fate.append(f"acp-tui {f'keeps its recording: {no_forget}' if no_forget else 'deletes its recording'}")
+            fate.append(
+                f"acp-tui {f'keeps its recording, as it {no_forget}' if no_forget else 'deletes its recording'}"
+            )
         if folder := await self._source.worktree_of(session):
             fate.append(f"Its worktree and branch stay. To remove it: git worktree remove {folder}")
         lines = [shown_line(each) for each in fate]
