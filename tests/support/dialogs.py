@@ -243,14 +243,15 @@ class SampleSessions(NoSessions):
 
     def in_tabs(self) -> Sequence[SessionRow]:
         at = self._now.timestamp()
+        pinned = PastSession("codex", SessionId("c"), ELSEWHERE, is_pinned=True)
         return (
             SessionRow(
                 "tab-1", "Fix the build", OPEN, None, "claude", HERE, at - 30, "main", "+12 -3", " 1 ●", "", "Done.",
                 is_tab=True, is_current=True,
             ),
             SessionRow(
-                "tab-2", "Rewrite the parser", NEEDS_YOU, None, "codex", ELSEWHERE, at, "parser", "+210 -98", " 2 ▲",
-                "", "Run the tests", is_tab=True, is_pinned=True,
+                "tab-2", "Rewrite the parser", NEEDS_YOU, pinned, "codex", ELSEWHERE, at, "parser", "+210 -98", " 2 ▲",
+                "", "Run the tests", is_tab=True,
             ),
         )  # fmt: skip
 

@@ -147,7 +147,6 @@ class HistoryController:
             prompts=len(prompts_in(panel.conversation)) if panel is not None else 0,
             is_tab=True,
             is_current=tab is self._tab,
-            is_pinned=past is not None and past.is_pinned,
         )
 
     def _past_in(self, tab: Tab) -> PastSession | None:

@@ -704,7 +704,7 @@ def _with_past(row: SessionRow, found: PastSession) -> SessionRow:
     own, title = row.past, row.title or found.title
     if own is None or own.agent == found.agent:
         past = replace(found, agent_title=own.agent_title if own is not None else found.agent_title)
-        return replace(row, title=title, past=past, is_pinned=found.is_pinned)
+        return replace(row, title=title, past=past)
     return replace(row, title=title, past=replace(own, recorded=found.recorded))
 
 

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
 from rich.cells import cell_len
-from textual.content import Content
 
 from acp_tui.client.errors import AgentRefused, ClientError, Unsupported
 from acp_tui.client.settings.settings import Settings
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.ui.commands.keys import keys_in_force
+from acp_tui.ui.rendering.wrapping import cut
 from acp_tui.ui.session.status_line import FORKED, HOSTED, TabState, boxed, state_of_tab
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.ui.tab.loading import BEFORE_A_COMMAND, preload_in_thread
@@ -226,8 +226,8 @@ class Tab:
         has_room = is_alone and title and cells - cell_len(brief) >= MIN_TITLE
         if not is_alone and shared and cell_len(brief[: cells + 1]) > cells:
             differs = self._marked(title[shared:])
-            return differs[:cells] if cells < MIN_TITLE else _cut(f"…{differs}", cells)
-        return _cut(f"{brief}: {title}" if has_room else brief, cells)
+            return differs[:cells] if cells < MIN_TITLE else cut(f"…{differs}", cells)
+        return cut(f"{brief}: {title}" if has_room else brief, cells)
 
     @property
     def loss(self) -> str:
@@ -422,8 +422,3 @@ class Tab:
         """Start this agent in a new git worktree of the folder, in a new tab; None if that fails, which is told."""
         await preload_in_thread(BEFORE_A_COMMAND)
         return await self.actions.worktrees.begin(command=command)
-
-
-def _cut(text: str, cells: int) -> str:
-    """Cut a text to a width. Long texts are shortened first, since measuring takes time."""
-    return Content(text[: cells * 8]).truncate(cells, ellipsis=True).plain
