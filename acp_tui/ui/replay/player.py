@@ -58,7 +58,7 @@ class Player:
         self.moment = 0
         self.is_ahead = False
         """Whether it's at the end before all is read."""
-        self._front = Front(self.timeline.wanted)
+        self._front = Front()
         self._replay = Replay(self.timeline.events)
 
     def jump(self) -> bool:
@@ -90,8 +90,9 @@ class Player:
 
     def step(self) -> ReplayStep:
         """Apply the next event."""
-        step = self._replay.step()
-        assert step is not None
+        applied = self._replay.step()
+        assert applied is not None
+        step = self.timeline.shown(applied)
         self.moment += 1
         self._front.note(step, is_prompt=self.timeline.is_prompt(self.moment))
         return step
@@ -236,16 +237,15 @@ def moment_of(timeline: Timeline, spot: Spot) -> int | None:
         return timeline.moment_at(spot.seconds)
     player = Player(timeline)
     while not player.is_at_end:
-        touched = (touch for touch in player.step().touched if timeline.wanted in (None, touch.session_id))
-        if any(_is_there(touch, spot) for touch in touched):
+        if _is_there(player.step(), spot):
             return player.moment
     return None
 
 
-def _is_there(touch: Touch, spot: Spot) -> bool:
+def _is_there(step: ReplayStep, spot: Spot) -> bool:
     if spot.text is None:
-        return bool(touch.conversation.permissions)
-    return any(spot.text in said for said in _said(touch))
+        return any(touch.conversation.permissions for touch in step.touched)
+    return any(spot.text in said for touch in step.touched for said in _said(touch))
 
 
 def _said(touch: Touch) -> Iterator[str]:

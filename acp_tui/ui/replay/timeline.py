@@ -78,13 +78,12 @@ class RecordedEvents(Sequence[Event]):
 class Front:
     """Follows which session the user turned to last."""
 
-    def __init__(self, only: SessionId | None = None) -> None:
-        self.session_id = only
-        self._is_chosen = only is not None
+    def __init__(self) -> None:
+        self.session_id: SessionId | None = None
         self._known: set[SessionId | None] = {None}
 
     def note(self, step: ReplayStep, *, is_prompt: bool) -> None:
-        for touch in () if self._is_chosen else step.touched:
+        for touch in step.touched:
             if touch.session_id is not None and (is_prompt or touch.session_id not in self._known):
                 self.session_id = touch.session_id
             self._known.add(touch.session_id)
@@ -138,7 +137,7 @@ class Timeline:
 
     def __post_init__(self) -> None:
         self.agent = self.header.agent
-        self.front = Front(self.wanted)
+        self.front = Front()
         self._scan = Replay(self.recording)
         self.events = RecordedEvents(self.recording, self.edit or (lambda event: event))
 
@@ -177,7 +176,7 @@ class Timeline:
         has_ending = False
         try:
             before_s = self._scan.position_s
-            for step in self._scan.events:
+            for step in map(self.shown, self._scan.events):
                 if self._is_elsewhere(step):
                     self._left_out_s += self._scan.position_s - before_s
                 before_s = self._scan.position_s
@@ -189,14 +188,20 @@ class Timeline:
         finally:
             self.is_being_read = False
 
+    def shown(self, step: ReplayStep) -> ReplayStep:
+        """The step without what it changes in sessions that aren't to be shown."""
+        if self.wanted is None:
+            return step
+        return replace(step, touched=tuple(each for each in step.touched if each.session_id in (None, self.wanted)))
+
     def _is_elsewhere(self, step: ReplayStep) -> bool:
         """Whether another session is wanted than this happened in, and nothing goes on in that one."""
-        own = next((touch.conversation for touch in step.touched if touch.session_id == self.wanted), None)
+        own = next((touch.conversation for touch in step.touched if touch.session_id is not None), None)
         self._own = own or self._own
         return self.wanted is not None and own is None and (self._own is None or self._own.is_idle)
 
     def _read_ending(self) -> None:
-        front = Front(self.wanted)
+        front = Front()
         with suppress(OSError, RecordingUnreadable), open_recording(*self.recording.paths) as recording:
             replay = Replay(events_for_end(recording))
             for step in replay.events:
@@ -262,11 +267,10 @@ class Timeline:
             self._restarts.append(self.length)
             self._asked.clear()
         self.front.note(step, is_prompt=(is_new := is_prompt(event)))
-        shown = [touch for touch in step.touched if self.wanted in (None, touch.session_id)]
-        if is_new and shown:
-            for session_id in (None, *(touch.session_id for touch in shown if touch.session_id is not None)):
+        if is_new and step.touched:
+            for session_id in (None, *(touch.session_id for touch in step.touched if touch.session_id is not None)):
                 self._prompts.setdefault(session_id, []).append(self.length)
-        if any(touch.change != NOTHING or not touch.conversation.entries for touch in shown):
+        if any(touch.change != NOTHING or not touch.conversation.entries for touch in step.touched):
             self._changes.append(self.length)
         self._note_reply(event)
         for touch in step.touched:
