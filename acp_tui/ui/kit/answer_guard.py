@@ -35,8 +35,10 @@ TOO_SOON: Final = "Too soon: pause, then {again}"
 ASKED_ELSEWHERE: Final = "Ignored: acp-tui has just asked something else. Pause until that is gone, then {again}"
 HELD: Final = "{what} in a moment; to write instead, type on"
 """What a held key will do."""
-STRAYED: Final = "{key} went into {where}; {way_in}, then {key} answers"
-"""What to say of a key that would have answered a moment later."""
+MAX_STRAYED: Final = 8
+"""More characters than these are text."""
+STRAYED: Final = "{keys} went into {where}; press {way_in}, then {keys}"
+"""What to say of keys that would have acted on the question a moment later."""
 NO_SUCH_ANSWER: Final = "No answer has that number"
 COMING: Final = frozenset({"tab", "shift+tab"})
 """These bring the user to a question: what is pressed after them is meant for it."""
@@ -53,6 +55,9 @@ class Keyboard(Protocol):
     def is_asked_elsewhere(self) -> bool:
         """Whether something other than a question has just asked the user to press a key."""
 
+    def key_in(self, widget: Widget, character: str) -> str:
+        """The key that the widget gets if the user types this character there; "" if it gets none."""
+
 
 class Asks(Protocol):
     """A card, form, or dialog, as far as its guard knows it."""
@@ -62,6 +67,9 @@ class Asks(Protocol):
 
     def write(self, text: str, *, is_paste: bool = False) -> None:
         """Put this into the user's draft: it was typed here, but it's no answer."""
+
+    def binding_of(self, key: str) -> Binding | None:
+        """What the key stands for now; None if it does nothing."""
 
     async def run_action(self, action: str) -> object:
         """Do what a key stands for."""
@@ -243,6 +251,8 @@ class QuestionGuard(AnswerGuard):
         """Whether the user is writing. Then all letters are text, after any pause, until a key or click comes here."""
         self.typed = ""
         """The characters typed since the last pause. If they turn out to be text, all go to the draft."""
+        self.draft = ""
+        """What is typed elsewhere while the question waits: text, or keys that came too soon."""
         self._has_answer = False
         """Whether one of them would have decided."""
         self._has_just_come = False
@@ -282,14 +292,14 @@ class QuestionGuard(AnswerGuard):
             self._end_hold()
         return super().takes(event) and not (self.is_writing and isinstance(event, Key) and event.key == "enter")
 
-    async def take_key(self, event: Key, binding: Binding | None, decides: str = "", no_answer: str = "") -> None:
+    async def take_key(self, event: Key, decides: str = "", no_answer: str = "") -> None:
         """Act on a key, or hold it, or write it. `decides` says what it would decide; "" if it decides nothing.
 
         `no_answer` is what to say instead of writing it; "" writes all but digits.
 
         At once: by the time Textual resolves a binding, the question or the focus may have changed.
         """
-        was_held = self._hold is not None
+        was_held, binding = self._hold is not None, self._asks.binding_of(event.key)
         can_answer = self.takes(event)
         if can_answer and not was_held:
             self.take_typed()
@@ -342,6 +352,26 @@ class QuestionGuard(AnswerGuard):
         """Return the characters, and begin anew."""
         typed, self.typed, self._has_answer = self.typed, "", False
         return typed
+
+    def note_draft(self, draft: str) -> None:
+        """Note what is typed elsewhere while the question waits."""
+        if draft != self.draft:
+            self.draft = draft
+            self._show("")
+
+    @property
+    def strayed(self) -> str:
+        """The draft's characters, each once, if all are keys of the question, and it can't be a word; otherwise ""."""
+        keys = "".join(dict.fromkeys(self.draft)) if len(self.draft) <= MAX_STRAYED else ""
+        may_be_word = sum(map(str.isalnum, keys)) > 1
+        return "" if may_be_word or not all(map(self.binding_typed, keys)) else keys
+
+    def binding_typed(self, character: str) -> Binding | None:
+        """What it would have done here to type this character; None if nothing."""
+        widget, keyboard = self._widget, self._keyboard
+        if widget is None or keyboard is None:
+            return None
+        return self._asks.binding_of(keyboard.key_in(widget, character))
 
     def take_paste(self, event: Paste) -> None:
         """Write what is pasted. It's never an answer."""

@@ -389,12 +389,17 @@ class RequestBody(Vertical):
         """The lines below the answers: the keys, or a warning in their place, so that the answers don't move."""
         told = key_lines(self.keys(has_focus=self.has_focus, is_cut=is_cut), self._width, self.app.size.height)
         keys = drawings.keys_lines(told, self._palette.muted, self._width)
-        is_held = bool(self._drawing.seen.wanted) and self._rows is not None
-        warning = self._warning or (self._why_once_more if is_held else "")
+        warning = self._warning or self._lasting_warning
         if not warning:
             return keys
         lines = wrap([(warning, self._palette.warning)], self._width)
         return [*lines, *[Strip.blank(self._width)] * (len(keys) - len(lines))]
+
+    @property
+    def _lasting_warning(self) -> str:
+        """Shown in place of the keys as long as it holds; "" for none."""
+        is_held = bool(self._drawing.seen.wanted) and self._rows is not None
+        return self._why_once_more if is_held else ""
 
     def warn(self, text: str) -> None:
         """Show this in place of the keys; "" shows the keys again."""

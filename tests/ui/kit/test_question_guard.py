@@ -51,6 +51,9 @@ class Question:
     def write(self, text: str, *, is_paste: bool = False) -> None:
         self.draft += text
 
+    def binding_of(self, key: str) -> Binding | None:
+        return BINDINGS.get(key)
+
     async def run_action(self, action: str) -> None:
         self.done.append((action, self.guard.can_answer))
 
@@ -62,9 +65,8 @@ class Question:
         """Press these keys, each after this pause."""
         for key in keys:
             await self.wait(after_s)
-            binding = BINDINGS.get(key)
             event = Key(key, " " if key == "space" else key if len(key) == 1 else None)
-            await self.guard.take_key(event, binding, "Yes" if binding is YES else "")
+            await self.guard.take_key(event, "Yes" if self.binding_of(key) is YES else "")
 
     async def wait(self, for_s: float) -> None:
         self.clock.now_s += for_s
@@ -143,7 +145,7 @@ async def test_a_letter_pressed_before_the_keyboards_way_was_in_view_is_text(que
     question.guard.arm()
     event = Key("y", "y")
     event.time = time.monotonic() - GUARD_S
-    await question.guard.take_key(event, YES, "Yes")
+    await question.guard.take_key(event, "Yes")
     assert (question.done, question.draft, question.warning) == ([], "y", "")
 
 

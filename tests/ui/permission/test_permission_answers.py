@@ -507,7 +507,7 @@ async def test_a_letter_that_goes_into_the_prompt_is_told_with_the_way_to_answer
         await page.ask("call", *THREE)
         await page.press("y")
         assert (page.draft, page.decisions) == ("y", {})
-        assert "y went into your prompt; Tab, then y answers" in page.text
+        assert "y went into your prompt; press Tab, then y" in page.text
         await page.press("e", "s")
         assert "went into your prompt" not in page.text
         assert "Tab to answer" in page.text
@@ -528,7 +528,7 @@ async def test_a_letter_typed_just_before_a_card_comes_is_told_too_and_others_ar
     async with open_page() as page:
         await page.press("y")
         await page.ask("call", *THREE)
-        assert "y went into your prompt; Tab, then y answers" in page.text
+        assert "y went into your prompt; press Tab, then y" in page.text
         await page.start_over()
         for draft in ("4", "x", "12", "yes"):
             await page.write(draft)
@@ -545,7 +545,35 @@ async def test_a_letter_that_was_pressed_as_the_card_took_the_keyboard_is_told()
         await page.press("z")
         await page.press("backspace")
         assert (page.draft, page.decisions) == ("y", {})
-        assert "y went into your prompt; Tab, then y answers" in page.text
+        assert "y went into your prompt; press Tab, then y" in page.text
+
+
+async def test_each_key_of_the_card_that_goes_into_the_prompt_is_told_but_no_word() -> None:
+    async with open_page() as page:
+        await page.ask("call", *THREE)
+        for keys, told in {"w": "w", "f": "f", "r": "r", "3": "3", "]": "]", "yyy": "y", "]y": "] y"}.items():
+            await page.press(*keys)
+            assert f"{told} went into your prompt; press Tab, then {told}" in page.text, keys
+            await page.press("tab", "escape")
+            assert f"{told} went into your prompt; press Tab, then {told}" in page.text, keys
+            page.prompt.clear()
+            await page.settled()
+        for draft in ("raw", "any", "12", "]x", "y" * 9):
+            await page.write(draft)
+            assert "Tab to answer" in page.text, draft
+            page.prompt.clear()
+
+
+async def test_what_is_told_of_a_key_fits_the_request_that_comes_next() -> None:
+    async with open_page() as page:
+        await page.ask("first", *THREE)
+        await page.ask("second", ALLOW)
+        for key, is_told in (("y", True), ("n", False)):
+            await page.press(key)
+            await page.apply(PermissionAnswered(next(iter(page.session.conversation.permissions)), None))
+            assert ("went into your prompt" in page.text) is is_told, key
+            page.prompt.clear()
+            await page.ask("third", ALLOW)
 
 
 # What answers
