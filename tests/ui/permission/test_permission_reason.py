@@ -76,7 +76,7 @@ async def test_a_key_that_came_early_opens_the_reason_all_the_same() -> None:
 
 
 @pytest.mark.usefixtures("keys_are_held")
-async def test_a_reason_that_went_into_the_prompt_with_its_key_becomes_the_reason_after_all() -> None:
+async def test_a_reason_that_went_into_the_prompt_with_its_key_is_still_the_reason() -> None:
     async with open_page() as page:
         for press, keys in ((page.press, "w"), (page.press_slowly, "w"), (page.press_slowly, "fw")):
             await page.ask("call", title="Edit a file")
