@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from acp_tui.client.user_programs import run_program
-from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.conversation import Conversation, TurnTime
 from acp_tui.conversation.wording import duration, stop_words
 from acp_tui.values import dataclass
 
@@ -31,7 +31,7 @@ class News:
     text: str
     """In our own words."""
     seconds: float = 0.0
-    """How long the turn took, if it has ended."""
+    """How long the turn took, if it has ended, without the time that the user was asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +65,12 @@ _State: TypeAlias = Literal["idle", "working", "waiting", "gone"]
 class NewsWatch:
     def __init__(self) -> None:
         self._state: _State = "idle"
-        self._begin_s = 0.0
+        self._time = TurnTime()
 
     def news_in(self, conversation: Conversation, now_s: float) -> News | None:
         """What is new since the last call; None if nothing is, or the user did it."""
         before, self._state = self._state, _state_of(conversation)
-        if self._state == "working" and before == "idle":
-            self._begin_s = now_s
+        self._time.note_change(conversation, now_s)
         if self._state == before:
             return None
         match self._state:
@@ -82,7 +81,8 @@ class NewsWatch:
             case "working":
                 return None
             case "idle":
-                return _of_end(conversation.last_stop_reason, now_s - self._begin_s) if before != "gone" else None
+                took_s, self._time.of_last = self._time.of_last, None  # a question may end without a turn
+                return _of_end(conversation.last_stop_reason, took_s) if took_s is not None else None
 
 
 def _state_of(conversation: Conversation) -> _State:
