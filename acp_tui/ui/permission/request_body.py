@@ -248,7 +248,7 @@ class RequestBody(Vertical):
 
     def _draw_news(self) -> None:
         self.redraw()
-        self.guard.arm()  # only after it is drawn
+        self.guard.note_news()  # only after it is drawn
 
     def show_changes(self) -> None:
         """Show the request as it is now, because the call changes in place."""
@@ -309,7 +309,7 @@ class RequestBody(Vertical):
         if not subject.is_whole:
             self.set_timer(COMPARING_PAUSE_S, self.redraw)
         elif not self._whole.is_whole:
-            self.guard.arm()  # readable only now
+            self.guard.note_news()  # readable only now
         self._whole = subject
         self.lay_out()
 

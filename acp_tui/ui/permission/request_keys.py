@@ -151,7 +151,9 @@ class AnswerableRequest(RequestBody, can_focus=True):
         self.show_changes()
         is_letter = event.key in LETTERS.values()  # it answers other requests, so it isn't the beginning of a text
         no_answer = f"No answer has that letter; these keys answer: {keys_told(self.options)}" if is_letter else ""
-        await self.guard.take_key(event, self._decision(event.key), no_answer)
+        index = answer_of(self.options, event.key) if event.key in ANSWER_KEYS else None
+        rejects = index is not None and self.options[index].is_rejection
+        await self.guard.take_key(event, self._decision(event.key), no_answer, rejects=rejects)
 
     def _decision(self, key: str) -> str:
         """What the key would decide; "" if it decides nothing, as without room, where it shows the request."""

@@ -14,7 +14,7 @@ from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.kit import answer_guard
 from acp_tui.ui.kit.answer_guard import GUARD_S, REPEAT_S
 from acp_tui.ui.prompt.input import IDLE_S
-from support.folding import ALLOW, REJECT, agent
+from support.folding import ALLOW, REJECT, agent, call
 from support.screens import Page, open_page
 from support.settling import until_so
 from support.waiting import until
@@ -497,6 +497,40 @@ async def test_keys_count_only_some_time_after_the_help_above_the_card_was_close
         page.clock.pass_guard()
         await page.press("1")
         assert page.decisions == {"call": ALLOW.option_id}
+
+
+@pytest.mark.parametrize(("leaves", "comes_back"), [("f1", "escape"), ("escape", "tab"), ("f", "escape")])
+async def test_a_request_that_was_read_is_rejected_at_once_after_a_look_away(leaves: str, comes_back: str) -> None:
+    async with open_page() as page:
+        for key, decisions in (("y", {}), ("n", {"call": REJECT.option_id})):
+            await _open_card(page)
+            await page.press(leaves)
+            page.clock.now_s += GUARD_S
+            await page.press(comes_back, key)
+            assert page.decisions == decisions, key
+            await page.start_over()
+
+
+async def test_a_request_that_changed_while_the_user_looked_elsewhere_cannot() -> None:
+    async with open_page() as page:
+        await _open_card(page)
+        await page.press("f1")
+        await page.apply(call("call", title="Delete a file"))
+        await page.press("escape", "n")
+        assert page.decisions == {}
+        assert "Too soon: pause, then press n again" in page.text
+
+
+async def test_on_the_full_screen_too_what_was_read_can_be_rejected_at_once() -> None:
+    async with open_page() as page:
+        await _open_card(page)
+        await page.press("f")
+        page.clock.now_s += GUARD_S / 2
+        await page.press("f1", "escape", "n")
+        assert page.decisions == {}, "f and n may be the beginning of a word"
+        page.clock.now_s += GUARD_S
+        await page.press("f1", "escape", "n")
+        assert page.decisions == {"call": REJECT.option_id}
 
 
 # A key that came too soon for the card
