@@ -59,38 +59,23 @@ def question_in(conversation: Conversation) -> News | None:
     return News("needs_you", "asks you something") if conversation.elicitations else None
 
 
-_State: TypeAlias = Literal["idle", "working", "waiting", "gone"]
-
-
 class NewsWatch:
     def __init__(self) -> None:
-        self._state: _State = "idle"
+        self._told: Kind | None = None
+        """What it said when it was last looked at, apart from the end of a turn."""
         self._time = TurnTime()
 
     def news_in(self, conversation: Conversation, now_s: float) -> News | None:
         """What is new since the last call; None if nothing is, or the user did it."""
-        before, self._state = self._state, _state_of(conversation)
         self._time.note_change(conversation, now_s)
-        if self._state == before:
-            return None
-        match self._state:
-            case "gone":
-                return News("failed", "disconnected")
-            case "waiting":
-                return question_in(conversation)
-            case "working":
-                return None
-            case "idle":
-                took_s, self._time.of_last = self._time.of_last, None  # a question may end without a turn
-                return _of_end(conversation.last_stop_reason, took_s) if took_s is not None else None
-
-
-def _state_of(conversation: Conversation) -> _State:
-    if not conversation.is_connected:
-        return "gone"
-    if question_in(conversation) is not None:
-        return "waiting"
-    return "idle" if conversation.is_idle else "working"
+        news = question_in(conversation)
+        if not conversation.is_connected:
+            news, self._time.of_last = News("failed", "disconnected"), None
+        before, self._told = self._told, None if news is None else news.kind
+        if news is not None:
+            return news if news.kind != before else None
+        took_s, self._time.of_last = self._time.of_last, None
+        return _of_end(conversation.last_stop_reason, took_s) if took_s is not None else None
 
 
 def _of_end(stop_reason: str | None, seconds: float) -> News | None:

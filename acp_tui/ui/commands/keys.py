@@ -15,7 +15,7 @@ from textual.widget import Widget
 
 from acp_tui.conversation import GUARD_S
 from acp_tui.ui.commands.command import Command
-from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP, Keymap, is_writing, parse_key, places_of
+from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP, Keymap, is_writing, places_of
 from acp_tui.ui.kit import answer_guard
 from acp_tui.ui.kit.answer_guard import REPEAT_S, AnswerGuard, age_of
 from acp_tui.ui.kit.notice_lines import ASKING
@@ -66,12 +66,6 @@ class Keys:
     def is_asked_elsewhere(self) -> bool:
         """Whether something other than a question has just asked the user to press a key."""
         return self._clock() < self._asked_elsewhere_until
-
-    def key_in(self, widget: Widget, character: str) -> str:
-        """The key that the widget gets if the user types this character there; "" if it gets none."""
-        key = parse_key(character)
-        meaning = _keymap_of(self._app).meaning(places_of(widget), key) if key is not None else ""
-        return meaning if isinstance(meaning, str) else ""
 
     def note_asked(self, for_s: float) -> None:
         """Record that a notice asks the user to press a key within this time. Other questions take no answer then."""
