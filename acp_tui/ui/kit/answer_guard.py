@@ -20,6 +20,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from acp_tui.conversation import GUARD_S
+from acp_tui.ui.commands.keymap import parse_key
 from acp_tui.ui.textual_gaps.fence import Fence, fence_of
 from acp_tui.ui.textual_gaps.internals import bindings_of_key
 
@@ -55,9 +56,6 @@ class Keyboard(Protocol):
     @property
     def is_asked_elsewhere(self) -> bool:
         """Whether something other than a question has just asked the user to press a key."""
-
-    def key_in(self, widget: Widget, character: str) -> str:
-        """The key that the widget gets if the user types this character there; "" if it gets none."""
 
 
 class Asks(Protocol):
@@ -386,8 +384,8 @@ class QuestionGuard(AnswerGuard):
 
     def note_draft(self, draft: str) -> None:
         """Note what is typed elsewhere while the question waits."""
-        if draft != self.draft:
-            self.draft = draft
+        before, self.draft = self.draft, draft
+        if draft[: MAX_STRAYED + 1] != before[: MAX_STRAYED + 1]:
             self._show("")
 
     @property
@@ -399,10 +397,8 @@ class QuestionGuard(AnswerGuard):
 
     def binding_typed(self, character: str) -> Binding | None:
         """What it would have done here to type this character; None if nothing."""
-        widget, keyboard = self._widget, self._keyboard
-        if widget is None or keyboard is None:
-            return None
-        return self._asks.binding_of(keyboard.key_in(widget, character))
+        key = parse_key(character)
+        return self._asks.binding_of(key) if key is not None else None
 
     def take_paste(self, event: Paste) -> None:
         """Write what is pasted. It's never an answer."""

@@ -139,15 +139,13 @@ class PermissionCard(AnswerableRequest):
             way_in = "" if has_focus else f"{self.WAY_IN}, then "
             return [hint(f"{way_in}{{review}} to see it and answer")]
         if not has_focus:
-            return [hint(f"{self.WAY_IN} to answer"), *([] if self.can_reject else [CANCEL_TO_REFUSE])]
-        is_brief = self.content_size.width < BRIEF_CELLS
-        reject = "{reject_and_say_why} no + why" if is_brief else "{reject_and_say_why} reject and say why"
+            return [hint(f"{self.WAY_IN} to answer"), *([] if self._rejection else [CANCEL_TO_REFUSE])]
         keys = [
             "{review} full screen",  # first, so that it's in view even in one row
             *[MORE] * is_cut,
             *self._ways_on(is_cut=is_cut),
             *(self._how_to_choose or ["↑↓ Enter answer"] * (len(self.options) > MAX_NUMBER)),
-            reject if self.can_reject else CANCEL_TO_REFUSE,
+            self._how_to_reject(is_brief=self.content_size.width < BRIEF_CELLS),
             "{raw} raw",
             "{leave_question} back",
         ]

@@ -100,10 +100,10 @@ class AnswerableRequest(RequestBody, can_focus=True):
         """What leads to a choice for Enter, where nothing is chosen, as on a card that took the keyboard by itself."""
         return ["{next_field}, then Enter answer"] if self.chosen is None else []
 
-    @property
-    def can_reject(self) -> bool:
-        """Whether the agent offers an option to reject. Without one, the user can only cancel the turn."""
-        return self._rejection is not None
+    def _how_to_reject(self, *, is_brief: bool) -> str:
+        """Without an option to reject, the user can only cancel the turn."""
+        words = "no + why" if is_brief else "reject and say why"
+        return CANCEL_TO_REFUSE if self._rejection is None else f"{{reject_and_say_why}} {words}"
 
     @property
     def _rejection(self) -> PermissionOption | None:
@@ -170,7 +170,7 @@ class AnswerableRequest(RequestBody, can_focus=True):
         if key in ANSWER_KEYS and answer_of(self.options, key) is None and not self._is_unclear(key):
             return None
         binding = next(iter(bindings_of_key(self, key)), None)
-        is_idle = binding is not None and binding.action == "reject_and_say_why" and not self.can_reject
+        is_idle = binding is not None and binding.action == "reject_and_say_why" and self._rejection is None
         return None if is_idle else binding
 
     def on_paste(self, event: events.Paste) -> None:
