@@ -175,6 +175,7 @@ class QuestionBelow(PermissionCard):
     """A tab's permission request below the list, with the keys and the guard of the tab's own card."""
 
     WAY_IN = "{sessions_answer}"
+    WRITES_TO = "the search"
 
     class Answered(Message):
         """Posted when the request that had the focus is gone."""
@@ -458,7 +459,7 @@ class SessionsDialog(Dialog[Act | None]):
         """Search the conversations, which takes a moment. Titles are filtered at once."""
         self._found, self._notice = (), None
         self._look_for(message.words)
-        self._card.note_typed(message.words, "the search")
+        self._card.guard.note_draft(message.words)
 
     def _look_for(self, words: str) -> None:
         """Search for these words. One search runs at a time; words typed in the meantime are searched next."""
