@@ -119,7 +119,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
         acp_tui.cli.start.run,
         AGENT,
         options=_RUN_OPTIONS,
-        examples=('acp-tui claude "Fix the tests"', "acp-tui -- npx -y @google/gemini-cli --acp"),
+        examples=('acp-tui claude "Fix the tests"', 'acp-tui "Fix it" -- npx -y @google/gemini-cli --acp'),
         takes_prompt=True,
         group=_WORK,
     ),
@@ -248,7 +248,8 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
             SANDBOX,
             _PROTOCOL_OF_DEMO,
         ),
-        examples=("acp-tui demo", "acp-tui demo permissions --speed 2"),
+        takes_prompt=True,
+        examples=("acp-tui demo", 'acp-tui demo "Fix the tests"', "acp-tui demo permissions --speed 2"),
         group=_WORK,
     ),
     CliCommand(

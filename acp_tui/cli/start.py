@@ -49,7 +49,7 @@ def _otherwise(args: Args, *, is_demo: bool) -> int:
 def play(scenario: str, args: Args) -> int:
     command = with_project(demo_command(scenario, args.speed, 2 if args.protocol == "2" else 1))
     command = replace(command, sandbox=args.sandbox or "")
-    return work_with(command, Path(), is_plain=args.plain)  # it has its own folder
+    return work_with(command, Path(), is_plain=args.plain, prompt=args.prompt)  # it has its own folder
 
 
 def work_with(

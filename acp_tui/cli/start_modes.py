@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 from acp_tui.cli import ExitCode
 from acp_tui.cli.agents import list_agents
-from acp_tui.cli.arguments import Args, options_of
+from acp_tui.cli.arguments import Args, nearest, options_of, unquoted_prompt
 from acp_tui.cli.command import UsageError
 from acp_tui.cli.leaving import leavable
 from acp_tui.cli.output import print_json, say
@@ -19,6 +20,7 @@ from acp_tui.cli.terminal import agrees
 from acp_tui.client.agents.command import DEMO
 from acp_tui.client.sessions.session_history import warning_if_open
 from acp_tui.client.worktrees import add_worktree
+from acp_tui.demo import DEFAULT, names
 from acp_tui.demo.scenario import ScenarioError, UnknownScenario, available, load
 
 
@@ -80,9 +82,14 @@ def _resume(args: Args, work_with: Callable[..., int]) -> int:
 
 
 def demo(args: Args, play: Callable[[str, Args], int]) -> int:
-    """List the demo's scenarios, or `play` one of the user's own."""
+    """List the demo's scenarios, or `play` one of the user's own, or the default one with the user's prompt."""
     if args.list:
         return _list_scenarios(args.format)
+    if not _is_meant_as_scenario(args.word):
+        if args.prompt is not None:
+            raise UsageError(unquoted_prompt(args.prompt))
+        args.prompt = args.word
+        return play(DEFAULT, args)
     _check_scenario(args.word)
     return play(args.word, args)
 
@@ -96,6 +103,11 @@ def _list_scenarios(form: str) -> int:
     for name, description in scenarios.items():
         print(f"{name:<{width}}  {description}")
     return ExitCode.DONE
+
+
+def _is_meant_as_scenario(word: str) -> bool:
+    is_file = word.endswith(".toml") or os.path.exists(word)  # noqa: PTH110 - a Path raises for a name that is too long
+    return is_file or bool(nearest(word, names()))
 
 
 def _check_scenario(name: str) -> None:

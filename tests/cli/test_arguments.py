@@ -22,6 +22,7 @@ BOXED = ChosenAgent(name="gemini", sandbox="workspace")
 
 
 EXEC = {"agent": GEMINI, "cwd": HERE, "format": "text"}
+NPX = {"agent": ChosenAgent(argv=("npx", "x")), "cwd": HERE}
 DEMO = {"speed": 1.0, "format": "text", "protocol": "1"}
 
 
@@ -65,6 +66,9 @@ DEMO = {"speed": 1.0, "format": "text", "protocol": "1"}
         ("run demo", "run", {"agent": ChosenAgent(name="demo"), "cwd": HERE}),
         ("-- npx x", "", {"agent": ChosenAgent(argv=("npx", "x")), "cwd": HERE}),
         ("-- npx -- x --version", "", {"agent": ChosenAgent(argv=("npx", "--", "x", "--version")), "cwd": HERE}),
+        ("explain --plain -- npx x", "", {**NPX, "prompt": "explain", "plain": True}),
+        ("run --plain explain -- npx x", "run", {**NPX, "prompt": "explain", "plain": True}),
+        ("exec explain -- npx x", "exec", {**EXEC, **NPX, "prompt": "explain"}),
         ("run -- exec", "run", {"agent": ChosenAgent(argv=("exec",)), "cwd": HERE}),
         ("exec gemini", "exec", EXEC),
         ("exec gemini --prompt hi --format ndjson", "exec", {**EXEC, "prompt": "hi", "format": "ndjson"}),
@@ -73,6 +77,7 @@ DEMO = {"speed": 1.0, "format": "text", "protocol": "1"}
         ("exec -p x -- a -p -- c", "exec", {**EXEC, "prompt": "x", "agent": ChosenAgent(argv=("a", "-p", "--", "c"))}),
         ("demo", "demo", DEMO),
         ("demo coding --speed 0", "demo", {**DEMO, "word": "coding", "speed": 0.0}),
+        ("demo coding explain", "demo", {**DEMO, "word": "coding", "prompt": "explain"}),
         ("demo --list", "demo", {**DEMO, "list": True}),
     ],
 )  # fmt: skip
@@ -98,7 +103,10 @@ def test_a_path_is_told_without_detours_and_leads_where_the_shell_would_go(
         ("exec", "exec needs an agent"),
         ("run", "run needs an agent"),
         ("exec --", "no command follows --"),
-        ("gemini -- npx", "two agents: gemini"),
+        ("gemini -- npx", "two agents: gemini, and the command after --"),
+        ("gemini hi -- npx", "two agents: gemini, and the command after --"),
+        ("hi --", "no command follows --"),
+        ("exec hi -p there -- npx", "two prompts: 'hi', and that of --prompt"),
         ("exec gemini hi -p there", "two prompts: 'hi', and that of --prompt"),
         ("--mode plan", "--mode says how to run an agent: name it too"),
         ("--system-prompt brief", "--system-prompt says how to run an agent: name it too"),
@@ -130,7 +138,11 @@ def test_a_mistake_is_one_line_with_status_2(line: str, said: str, capfd: pytest
         ("exec gemini what is this", "put quotes around the prompt"),
         ("gemini what is this", "put quotes around the prompt"),
         ("run gemini what is this", "put quotes around the prompt"),
+        ("what is -- npx", "put quotes around the prompt"),
+        ("demo what is", "put quotes around the prompt"),
+        ("demo what is this", "put quotes around the prompt"),
         ("gemini /", "use --cwd"),
+        ("/ -- npx", "use --cwd"),
         ("exec gemini /", "use --cwd"),
         ("sessions parser bug", "put quotes around the words"),
         ("keys fold all", "put quotes around the words"),
@@ -145,7 +157,7 @@ def test_what_is_given_in_the_wrong_place_is_told_where_it_goes(
     assert where_it_goes in capfd.readouterr().err.splitlines()[0]
 
 
-@pytest.mark.parametrize("line", ["gemini --no-such-option", "doctor gemini codex", "demo coding full"])
+@pytest.mark.parametrize("line", ["gemini --no-such-option", "doctor gemini codex"])
 def test_what_belongs_nowhere_is_only_named(line: str, capfd: pytest.CaptureFixture[str]):
     assert main(line.split()) == 2
     assert capfd.readouterr().err.splitlines()[0].endswith(line.split()[-1])
@@ -210,7 +222,7 @@ def test_the_scenarios_are_listed(capfd: pytest.CaptureFixture[str]):
 
 
 def test_an_unknown_scenario_is_said(capfd: pytest.CaptureFixture[str]):
-    assert main(["demo", "nope"]) == 2
+    assert main(["demo", "nope.toml"]) == 2
     assert "--list" in capfd.readouterr().err
 
 

@@ -247,6 +247,8 @@ def _unknown(name: str, listed: Iterable[ListedAgent], agents_file: Path) -> Age
         advice = f"did you mean {' or '.join(near)}?"
     elif os.path.isdir(name):  # noqa: PTH112 - a Path raises for a name that is too long
         advice = f"it's a folder; to work in it: acp-tui AGENT --cwd {name}"
+    elif " " in name:
+        advice = "a prompt follows its agent: acp-tui AGENT PROMPT"
     else:
         advice = f"known: {', '.join(names)}"
     return AgentNotFound(
