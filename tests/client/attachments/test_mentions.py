@@ -49,6 +49,7 @@ def paths(text: str) -> list[str]:
         ("@a.py:10-20", ("a.py", 10, 20)),
         ('@"a b.py"', ("a b.py", None, None)),
         ('@"a b.py":10-20', ("a b.py", 10, 20)),
+        ('@"a b.py:10-20"', ("a b.py", 10, 20)),
         ("@~/a.py", ("~/a.py", None, None)),
         ("@/abs/a.py:3", ("/abs/a.py", 3, 3)),
         ("@dir/", ("dir/", None, None)),
