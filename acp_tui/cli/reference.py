@@ -37,17 +37,21 @@ MIN_ROOM: Final = 16
 
 def print_settings(args: Args) -> int:
     """Print every setting with its value, or those that match. Problems go to stderr."""
-    read = settings_in(args.cwd)
-    found = list(documented())
-    if args.word:
-        from acp_tui.ui.kit import filtered_list, row_list, themes  # load Textual
+    from acp_tui.ui.commands import keymap  # load Textual
+    from acp_tui.ui.kit import filtered_list, row_list, themes
 
-        names = ", ".join(sorted(themes.THEME_NAMES))
-        found = [replace(one, allowed=names) if one.key == "appearance.theme" else one for one in found]
+    read = settings_in(args.cwd)
+    settings = read.settings
+    notes = (*notes_of(read), *themes.theme_notes(settings.appearance.theme), *keymap.keymap_of(settings.keys).notes)
+    if themes.theme_notes(settings.appearance.theme):
+        settings = replace(settings, appearance=replace(settings.appearance, theme=themes.DARK.name))
+    names = ", ".join(sorted(themes.THEME_NAMES))
+    found = [replace(one, allowed=names) if one.key == "appearance.theme" else one for one in documented()]
+    if args.word:
         rows = [row_list.PickerRow(one, one.key, one.doc) for one in found]
         found = [row.value for row in filtered_list.matching(rows, args.word)]
     if args.format == "json":
-        print_json("settings", [_as_json(one, read.settings) for one in found], notes_of(read))
+        print_json("settings", [_as_json(one, settings) for one in found], notes)
         return ExitCode.DONE
     if not found:
         say(f"no setting matches {args.word!r}")
@@ -55,8 +59,8 @@ def print_settings(args: Args) -> int:
     file = settings_file()
     print(f"These are set in {make_visible_line(str(file))}{'' if file.exists() else ', which is not there yet'}.")
     for one in found:
-        print("\n".join(_about(one, shown_setting(value_in_force(one, read.settings)))))
-    return _done(notes_of(read))
+        print("\n".join(_about(one, shown_setting(value_in_force(one, settings)))))
+    return _done(notes)
 
 
 def _as_json(one: SettingDoc, settings: Settings) -> dict[str, object]:

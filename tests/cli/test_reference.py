@@ -21,7 +21,7 @@ def given_settings(text: str) -> None:
 
 
 def test_settings_are_printed_with_what_holds(capsys: pytest.CaptureFixture[str]) -> None:
-    given_settings("workspace.write = 'ask'\nappearance.asci = true")
+    given_settings("workspace.write = 'ask'\nappearance.asci = true\nappearance.theme = 'nrod'\nkeys.find = 'f99'")
 
     assert main(["settings"]) == 0
 
@@ -29,7 +29,13 @@ def test_settings_are_printed_with_what_holds(capsys: pytest.CaptureFixture[str]
     assert told.out.startswith(f"These are set in {settings_file()}.\n")
     assert 'workspace.write = "ask"\n    Files an agent writes through acp-tui.' in told.out
     assert 'Default: "ask-if-unasked".' in told.out
-    assert "did you mean ascii?" in told.err
+    assert 'appearance.theme = "acp-dark"' in told.out
+    unknown_key, unknown_theme, key, usual = told.err.splitlines()
+    assert "did you mean ascii?" in unknown_key
+    assert "there is no theme 'nrod'; known: " in unknown_theme
+    assert unknown_theme.endswith("; acp-dark is shown instead")
+    assert "keys.find: 'f99' is ignored" in key
+    assert "keys.find: the default key stays in effect" in usual
 
 
 def test_settings_that_match_a_word_are_printed_the_best_first(capsys: pytest.CaptureFixture[str]) -> None:
