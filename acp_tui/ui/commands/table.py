@@ -217,8 +217,8 @@ COMMANDS: Final = (
     own("prompt", "kill_to_blank", "ctrl+w", "kill_blanks_left", "Kill back to the space"),
     own("prompt", "kill_word_left", "alt+backspace,ctrl+backspace", "kill_word_left", "Kill the previous word"),
     own("prompt", "kill_word_right", "alt+d,ctrl+delete", "kill_word_right", "Kill the next word"),
-    own("prompt", "undo", "ctrl+z,ctrl+underscore,super+z", "undo", "Undo"),
-    own("prompt", "redo", "ctrl+y,ctrl+shift+z,alt+z", "redo", "Redo, or yank what you killed"),
+    own("prompt", "undo", "ctrl+z,super+z", "undo", "Undo"),
+    own("prompt", "redo", "ctrl+y,ctrl+shift+z", "redo", "Redo, or yank what you killed"),
     own("prompt", "redraw", "ctrl+l", "redraw", "Redraw the screen"),
     own("prompt", "delete_or_quit", "ctrl+d", "delete_right_or_quit", "Delete, or quit if the prompt is empty"),
     # On the permission card, and on its full screen
@@ -294,7 +294,7 @@ COMMANDS: Final = (
     own("agents", "answer", "", "number({})", "Choose by its number", fixed_characters="1-9"),
     own("agents", "reload", "f5", "update", "Read it again", "fetches the registry"),
     own("agents", "agents_copy", "ctrl+y", "copy", "Copy the command"),
-    own("agents", "agents_worktree", "ctrl+t", "switch_worktree", "In a worktree, or here", has_priority=True),
+    own("agents", "agents_worktree", "tab", "switch_worktree", "In a worktree, or here", has_priority=True),
     own("several", "choice_choose", "space", "more", "Choose it", "once more each time"),
     own("several", "choice_clear", "backspace,delete", "fewer", "Don't choose it", "once fewer each time"),
     own("comparison", "comparison_choose", "c", "choose", "Choose one, and decide on the others",
@@ -318,8 +318,6 @@ COMMANDS: Final = (
     own("settings", "setting_reset", "ctrl+r", "reset", "Use the default", has_priority=True),
     own("settings", "settings_file", "ctrl+o", "open_file", "Open the file in the editor", has_priority=True),
     own("settings", "settings_notes", "ctrl+n", "show_notes", "Show the problems", has_priority=True),
-    own("settings", "settings_project", "ctrl+t", "ask_for_project", "Decide on the project's file",
-        has_priority=True),
     own("setting", "setting_save", "ctrl+s,alt+enter", "accept", "Write it", has_priority=True),
     own("setting", "setting_reset", "ctrl+r", "reset", "Use the default", has_priority=True),
     # Where there is more than fits: these come last, since a key's own meaning in a place goes first

@@ -315,9 +315,6 @@ class SettingsScreen(Dialog[None]):
         problems = "1 problem" if len(notes) == 1 else f"{len(notes)} problems"
         key = keymap.hint(" ({settings_notes})")
         lines = [f"✗ {problems}{key}: {make_visible_line(notes[0])}"] if notes else []
-        if self._live.pending is not None:
-            what_now = keymap.hint(": press {settings_project} to decide whether to use it")
-            lines.insert(0, f"? {self._live.project_file.name} has changed{what_now}")
         self._notes.update(Content.styled("\n".join(lines), "$text-warning"))
         self._notes.display = bool(lines)
         self._show_about()
@@ -381,7 +378,3 @@ class SettingsScreen(Dialog[None]):
     def action_show_notes(self) -> None:
         text = "\n\n".join(self._live.notes) or "The settings have no problems."
         self.app.push_screen(ReadingScreen("Settings", text))
-
-    @work
-    async def action_ask_for_project(self) -> None:
-        await self._live.ask()
