@@ -32,7 +32,10 @@ if TYPE_CHECKING:
 
 MAX_COLUMNS: Final = 100
 MIN_ROOM: Final = 16
-"""In columns. With fewer, the terminal wraps."""
+"""In columns. With fewer, what a key does goes below it."""
+BELOW_COLUMN: Final = 6
+WAYS_COLUMNS: Final = 31
+"""For keys and slash commands, with the spaces around them. Few take more."""
 
 
 def print_settings(args: Args) -> int:
@@ -124,22 +127,28 @@ def _written(command: Command, keys_in_force: Keymap) -> list[str]:
     return [command.fixed_characters] if command.fixed_characters else list(keys_in_force.keys[command.id])
 
 
-def _plain(rows: Iterable[PickerRow[Command]]) -> Iterator[str]:
+def _plain(rows: Sequence[PickerRow[Command]]) -> Iterator[str]:
     heading = ""
+    width = max(len(row.value.id) for row in rows)
     for row in rows:
         if row.group != heading:
             heading = row.group
             yield f"\n{heading}"
         ways = " ".join(filter(None, (row.aside, *(f"/{each}" for each in row.value.slashes))))
-        yield _hanging(f"  {row.value.id:<24} {ways:<28} ", row.label)
+        yield _hanging(f"  {row.value.id:<{width}}  {ways}", row.label, width + WAYS_COLUMNS)
 
 
-def _hanging(head: str, text: str) -> str:
-    """Put `text` next to `head`, wrapped on a terminal; otherwise in one line, for grep."""
-    room = shutil.get_terminal_size().columns - len(head)
-    if not sys.stdout.isatty() or room < MIN_ROOM:
-        return head + text
-    return head + f"\n{' ' * len(head)}".join(textwrap.wrap(text, room))
+def _hanging(head: str, text: str, column: int) -> str:
+    """Put `text` next to `head`, or below if that is long, wrapped on a terminal; otherwise in one line, for grep."""
+    if not sys.stdout.isatty():
+        return f"{head:<{column - 2}}  {text}"
+    columns = shutil.get_terminal_size().columns
+    if columns < column + MIN_ROOM:
+        column = BELOW_COLUMN
+    lines = textwrap.wrap(text, max(columns - column, MIN_ROOM))
+    if len(head) < column:
+        head = f"{head:<{column}}{lines.pop(0)}"
+    return f"\n{' ' * column}".join((head, *lines))
 
 
 def _done(notes: Iterable[str]) -> int:
