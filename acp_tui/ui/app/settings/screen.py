@@ -49,7 +49,7 @@ from acp_tui.ui.kit.field_editors import ChoiceRows
 from acp_tui.ui.kit.filtered_list import FilteredList
 from acp_tui.ui.kit.pickers import ReadingScreen
 from acp_tui.ui.kit.row_list import PickerRow
-from acp_tui.ui.rendering.wrapping import cut
+from acp_tui.ui.rendering.wrapping import break_words, cut, cut_at_word
 from acp_tui.values import dataclass
 
 MAX_VALUE_CELLS: Final = 30
@@ -322,8 +322,13 @@ class SettingsScreen(Dialog[None]):
     @on(FilteredList.Moved)
     def _show_about(self) -> None:
         item = self._item
-        lines = explanation(item, self._live) if item is not None else ["No setting matches."]
-        self._about.update(shown("\n".join(lines)))
+        about, *facts = explanation(item, self._live) if item is not None else ["No setting matches."]
+        width, height = self._about.content_size
+        room = max(height - sum(len(break_words(fact, width)) for fact in facts), height // 2)
+        if len(lines := break_words(about, width)) > room > 0:  # Enter shows all of it
+            last = lines[room - 1].start
+            about = about[:last] + cut_at_word(about[last:], width)
+        self._about.update(shown("\n".join((about, *facts))))
 
     @property
     def _item(self) -> Item | None:
