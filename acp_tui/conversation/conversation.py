@@ -11,6 +11,7 @@ from dataclasses import field, fields, replace
 from typing import Any, Final, NamedTuple
 
 from acp_tui.conversation.buffers import ByteRing, TextBuffer
+from acp_tui.conversation.content import title_in_line
 from acp_tui.conversation.elicitation import Elicitation, UrlVisit
 from acp_tui.conversation.entries import (
     Compaction,
@@ -182,7 +183,7 @@ class Conversation:
             if isinstance(entry, Message) and entry.role == "user"
             for said in (entry.typed, entry.text)
         )
-        return make_visible_line(next(filter(None, map(_first_line, prompts)), ""))
+        return make_visible_line(title_in_line(next(filter(None, map(_first_line, prompts)), "")))
 
     @property
     def is_idle(self) -> bool:

@@ -172,3 +172,10 @@ def test_a_title_is_one_line_without_what_was_attached_to_the_first_prompt() -> 
     assert listed.title == "Look at @a.py"
     assert fold(InfoChanged(title=told_title)).shown_title == "Look at @a.py"
     assert fold(InfoChanged(title="[@a.py](file:///p/a.py)")).shown_title == "[@a.py](file:///p/a.py)"
+
+
+def test_a_title_is_short_whoever_gave_it() -> None:
+    long = "word " * 1000
+    (past,) = merged([told("a", long)], GEMINI, [])
+    told_by_agent, of_prompt = fold(InfoChanged(title=long)), fold(prompt(long))
+    assert [len(title) for title in (past.title, told_by_agent.shown_title, of_prompt.shown_title)] == [200] * 3
