@@ -42,10 +42,8 @@ class Mention:
     stop: int
     path_text: str
     """As written, without quotes and lines."""
-    first_line: int | None = None
-    """1-based; None for the whole file."""
-    last_line: int | None = None
-    """Inclusive, at least `first_line`; None exactly if that is None."""
+    lines: MentionedLines | None = None
+    """None for the whole file."""
 
 
 def mentions(text: str) -> list[Mention]:
@@ -94,7 +92,7 @@ def _readings_of_name(start: int, stop: int, name: str) -> Iterator[Mention]:
     yield Mention(start, stop, name)
     if match := _WITH_LINES.fullmatch(name):
         low, high = sorted((int(match["first"]), int(match["last"] or match["first"])))
-        yield Mention(start, stop, match["path"], max(low, 1), max(high, 1))
+        yield Mention(start, stop, match["path"], MentionedLines(max(low, 1), max(high, 1)))
 
 
 _DEFAULT_LIMITS: Final = AttachmentLimits()
@@ -136,7 +134,7 @@ def _find(readings: Iterable[Mention], cwd: Path) -> NamedPath | None:
     for mention in readings:
         path = _existing(mention.path_text, cwd)
         if path is not None:
-            return NamedPath(path, _lines(mention), mention.path_text)
+            return NamedPath(path, mention.lines, mention.path_text)
     return None
 
 
@@ -148,7 +146,7 @@ def _is_meant_as_a_file(mention: Mention, cwd: Path) -> bool:
     if has_suffix or path_text.startswith(("./", "../", "/", "~/")):
         return True
     name = _OTHER_LINES.split(path_text, maxsplit=1)[0]
-    return mention.first_line is not None if name == path_text else bool(name and _existing(name, cwd))
+    return mention.lines is not None if name == path_text else bool(name and _existing(name, cwd))
 
 
 def _existing(path_text: str, cwd: Path) -> Path | None:
@@ -163,9 +161,3 @@ def _existing(path_text: str, cwd: Path) -> Path | None:
         return path  # it exists or may exist; reading it reports any problem
     except (OSError, ValueError, RuntimeError):  # no such file, an impossible name, or no home
         return None
-
-
-def _lines(mention: Mention) -> MentionedLines | None:
-    if mention.first_line is None or mention.last_line is None:
-        return None
-    return MentionedLines(mention.first_line, mention.last_line)
