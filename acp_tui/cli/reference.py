@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from io import StringIO
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -15,7 +15,7 @@ from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Args, nearest
 from acp_tui.cli.command import UsageError
 from acp_tui.cli.commands import COMMANDS, command_named
-from acp_tui.cli.help_text import columns, help_of, man_page, overview
+from acp_tui.cli.help_text import columns, help_of, man_page, overview, table
 from acp_tui.cli.output import print_json, say
 from acp_tui.cli.prerequisites import notes_of, settings_in
 from acp_tui.client.settings.location import settings_file
@@ -31,11 +31,8 @@ if TYPE_CHECKING:
 
 
 MAX_COLUMNS: Final = 100
-MIN_ROOM: Final = 16
-"""In columns. With fewer, what a key does goes below it."""
-BELOW_COLUMN: Final = 6
-WAYS_COLUMNS: Final = 31
-"""For keys and slash commands, with the spaces around them. Few take more."""
+WAYS_COLUMNS: Final = 27
+"""For keys and slash commands. Few take more."""
 
 
 def print_settings(args: Args) -> int:
@@ -85,8 +82,7 @@ def _about(one: SettingDoc, value: str) -> Iterator[str]:
 
 
 def _indented(text: str) -> str:
-    columns = min(shutil.get_terminal_size().columns, MAX_COLUMNS)
-    return textwrap.fill(text, columns, initial_indent="    ", subsequent_indent="    ")
+    return textwrap.fill(text, columns(MAX_COLUMNS), initial_indent="    ", subsequent_indent="    ")
 
 
 def print_keys(args: Args) -> int:
@@ -128,27 +124,20 @@ def _written(command: Command, keys_in_force: Keymap) -> list[str]:
 
 
 def _plain(rows: Sequence[PickerRow[Command]]) -> Iterator[str]:
-    heading = ""
-    width = max(len(row.value.id) for row in rows)
-    for row in rows:
-        if row.group != heading:
-            heading = row.group
-            yield f"\n{heading}"
-        ways = " ".join(filter(None, (row.aside, *(f"/{each}" for each in row.value.slashes))))
-        yield _hanging(f"  {row.value.id:<{width}}  {ways}", row.label, width + WAYS_COLUMNS)
+    """Wrapped on a terminal; otherwise each command in one line, for grep."""
+    ids = max(len(row.value.id) for row in rows)
+    width = ids + WAYS_COLUMNS
+    for heading, of_place in groupby(rows, lambda row: row.group):
+        named = [(f"{row.value.id:<{ids}}  {_ways(row)}", row.label) for row in of_place]
+        yield f"\n{heading}"
+        if sys.stdout.isatty():
+            yield table(named, width, MAX_COLUMNS).rstrip()
+        else:
+            yield from (f"  {name:<{width}}  {label}" for name, label in named)
 
 
-def _hanging(head: str, text: str, column: int) -> str:
-    """Put `text` next to `head`, or below if that is long, wrapped on a terminal; otherwise in one line, for grep."""
-    if not sys.stdout.isatty():
-        return f"{head:<{column - 2}}  {text}"
-    columns = shutil.get_terminal_size().columns
-    if columns < column + MIN_ROOM:
-        column = BELOW_COLUMN
-    lines = textwrap.wrap(text, max(columns - column, MIN_ROOM))
-    if len(head) < column:
-        head = f"{head:<{column}}{lines.pop(0)}"
-    return f"\n{' ' * column}".join((head, *lines))
+def _ways(row: PickerRow[Command]) -> str:
+    return " ".join(filter(None, (row.aside, *(f"/{each}" for each in row.value.slashes))))
 
 
 def _done(notes: Iterable[str]) -> int:
@@ -156,9 +145,6 @@ def _done(notes: Iterable[str]) -> int:
     for note in notes:
         say(note)
     return ExitCode.DONE
-
-
-PAGE_COLUMNS: Final = 100
 
 
 def print_help(args: Args) -> int:
@@ -185,7 +171,7 @@ def _page(topic: str) -> str:
     # These take a tenth of a second to load, and the help of a command doesn't need them.
     from rich import console, markdown
 
-    terminal = console.Console(file=StringIO(), width=columns(PAGE_COLUMNS), color_system=None, legacy_windows=False)
+    terminal = console.Console(file=StringIO(), width=columns(MAX_COLUMNS), color_system=None, legacy_windows=False)
     with terminal.capture() as laid_out:
         terminal.print(markdown.Markdown(for_terminals(topic), hyperlinks=False))
     return "\n".join(line.rstrip() for line in laid_out.get().splitlines()) + "\n"
