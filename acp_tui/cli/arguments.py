@@ -151,7 +151,10 @@ def _complete(args: Args, command: CliCommand, agent_argv: tuple[str, ...] | Non
     if command.takes_prompt:
         if words is not None and command.takes_agent and os.path.isdir(words):  # noqa: PTH112 - as below
             raise UsageError(f"unrecognized arguments: {words}; to name a folder, use --cwd")
-        args.prompt = _prompt(words, getattr(args, "prompt", None))
+        given = getattr(args, "prompt", None)
+        if words is not None and given is not None:
+            raise UsageError(f"two prompts: {words!r}, and that of --prompt")
+        args.prompt = given if words is None else words
     if "record" in args:
         args.record = _recording(args)
     required = [option.flags[0].removeprefix("--") for option in command.options if option.is_required]
@@ -188,12 +191,6 @@ def _choice(name: str | None, argv: tuple[str, ...] | None, args: Args) -> Chose
 def taken_as_id(resumed: str) -> str:
     """Say that the word after --resume was, which may have been meant as the agent or the prompt."""
     return f"--resume took {resumed!r} as a session's ID; to continue the last one, put --resume at the end"
-
-
-def _prompt(words: str | None, option: str | None) -> str | None:
-    if words is not None and option is not None:
-        raise UsageError(f"two prompts: {words!r}, and that of --prompt")
-    return option if words is None else words
 
 
 def options_of(args: Args) -> tuple[tuple[str, str], ...]:

@@ -90,8 +90,15 @@ def demo(args: Args, play: Callable[[str, Args], int]) -> int:
             raise UsageError(unquoted_prompt(args.prompt))
         args.prompt = args.word
         return play(DEFAULT, args)
-    _check_scenario(args.word)
-    return play(args.word, args)
+    try:
+        load(args.word)  # before its agent fails because of it
+    except UnknownScenario as error:
+        say(f"{error}\n  to list the scenarios: acp-tui demo --list")
+    except ScenarioError as error:
+        say(str(error))
+    else:
+        return play(args.word, args)
+    return ExitCode.USAGE
 
 
 def _list_scenarios(form: str) -> int:
@@ -108,15 +115,3 @@ def _list_scenarios(form: str) -> int:
 def _is_meant_as_scenario(word: str) -> bool:
     is_file = word.endswith(".toml") or os.path.exists(word)  # noqa: PTH110 - a Path raises for a name that is too long
     return is_file or bool(nearest(word, names()))
-
-
-def _check_scenario(name: str) -> None:
-    """Report an invalid scenario of the user's own, before its agent fails because of it."""
-    try:
-        load(name)
-        return
-    except UnknownScenario as error:
-        say(f"{error}\n  to list the scenarios: acp-tui demo --list")
-    except ScenarioError as error:
-        say(str(error))
-    raise SystemExit(ExitCode.USAGE)

@@ -23,7 +23,7 @@ BOXED = ChosenAgent(name="gemini", sandbox="workspace")
 
 EXEC = {"agent": GEMINI, "cwd": HERE, "format": "text"}
 NPX = {"agent": ChosenAgent(argv=("npx", "x")), "cwd": HERE}
-DEMO = {"speed": 1.0, "format": "text", "protocol": "1"}
+DEMO = {"speed": 1.0, "format": "text"}
 
 
 @pytest.mark.parametrize(
