@@ -14,19 +14,14 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, NoReturn, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, NoReturn, TypeAlias
 
 from acp_tui import __version__
 from acp_tui.cli import ExitCode
-from acp_tui.cli.command import CliCommand, Late, UsageError, Value, ValueKind
+from acp_tui.cli.command import CliCommand, UsageError, Value, ValueKind
 from acp_tui.cli.commands import ALWAYS, COMMANDS, split_command
 from acp_tui.client.errors import AgentNotFound, ClientError
 from acp_tui.client.transcript import RecordTo
-
-if TYPE_CHECKING:
-    import acp_tui.client.agents.catalogue
-else:
-    acp_tui = Late("acp_tui")
 
 Args: TypeAlias = argparse.Namespace
 """The parsed values: `word`, and each option by its long name.
@@ -165,8 +160,10 @@ def _complete(args: Args, command: CliCommand, agent_argv: tuple[str, ...] | Non
 
 def _is_agent(word: str) -> bool:
     """Whether the word before `-- COMMAND` names another agent; otherwise it's the prompt."""
+    from acp_tui.client.agents.catalogue import find_agent  # most command lines name one
+
     try:
-        return bool(acp_tui.client.agents.catalogue.find_agent(word))
+        return bool(find_agent(word))
     except ClientError as error:
         return not isinstance(error, AgentNotFound)
 
