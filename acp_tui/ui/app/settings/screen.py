@@ -309,7 +309,6 @@ class SettingsScreen(Dialog[None]):
 
     def _show(self) -> None:
         keymap = keys_in_force(self)
-        self.query_one(Frame).show_keys(KEYS)
         self._list.show_rows(item_rows(self._live, self._live.settings, keymap))
         notes = self._live.notes
         problems = "1 problem" if len(notes) == 1 else f"{len(notes)} problems"
