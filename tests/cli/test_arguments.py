@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from acp_tui import __version__
-from acp_tui.cli.arguments import ChosenAgent, absolute
+from acp_tui.cli.arguments import ChosenAgent, absolute, read_arguments
 from acp_tui.cli.commands import COMMANDS
 from acp_tui.cli.main import main
 from support.command_line import data_of, given
@@ -83,6 +83,18 @@ DEMO = {"speed": 1.0, "format": "text"}
 )  # fmt: skip
 def test_each_way_to_call_it(line: str, command: str, values: dict[str, Any]):
     assert given(line) == (command, values)
+
+
+@pytest.mark.parametrize("prompt", ["See https://a.example/x", "wss://a.example/acp is down", "", "two\nlines"])
+def test_a_prompt_before_a_command_may_be_any_text(prompt: str):
+    _, values = read_arguments([prompt, "--", "npx"])
+    assert (values.prompt, values.agent) == (prompt, ChosenAgent(argv=("npx",)))
+
+
+@pytest.mark.parametrize("prompt", ["fix the tests", "see https://a.example/x"])
+def test_a_prompt_without_an_agent_is_told_where_it_goes(prompt: str, capfd: pytest.CaptureFixture[str]):
+    assert main([prompt]) == 127
+    assert "a prompt follows its agent: acp-tui AGENT PROMPT" in capfd.readouterr().err
 
 
 def test_a_path_is_told_without_detours_and_leads_where_the_shell_would_go(
