@@ -245,7 +245,7 @@ class SeveralController:
 
     async def begin(self, prompt: str = "") -> None:
         """Send the prompt, or the draft, to several agents, each in a new worktree and a new tab."""
-        tab, box = self._tab, self._tab.prompt
+        tab, box, written = self._tab, self._tab.prompt, self._tab.writing.slash_command
         told = prompt or box.draft.strip()
         if not told:
             tab.say("Write what the agents should do: /several PROMPT.")
@@ -263,7 +263,7 @@ class SeveralController:
             else:  # keys that are pressed now are meant for something else
                 tab.say(f"{len(started)} agents work on it, each in its worktree. /compare shows them.")
         elif prompt:
-            box.put_before(f"/several {prompt}")
+            box.put_before(written)
 
     async def _start(self, prompt: PromptInput.Submitted) -> Sequence[Tab]:
         """Start the agents that the user chooses, and return their tabs, which stay behind. Raises: WorktreeFailed."""

@@ -44,7 +44,7 @@ def test_a_turn_is_told_in_plain_lines_and_asked_about_in_words(tmp_path: Path) 
 
 
 def test_a_prompt_of_the_command_line_is_sent_first(tmp_path: Path) -> None:
-    with line_terminal("run", "demo", "The tests fail", "--plain", cwd=tmp_path) as terminal:
+    with line_terminal("demo", "The tests fail", "--plain", cwd=tmp_path) as terminal:
         terminal.shows("you: The tests fail")
         terminal.shows("Permission needed: Edit durations.py")
         terminal.shows(CHOICE)

@@ -190,3 +190,10 @@ def test_a_title_is_one_line_without_what_was_attached_to_the_first_prompt() -> 
 def test_a_title_has_none_of_markdowns_marks_but_all_else(told: str, title: str) -> None:
     assert fold(InfoChanged(title=told)).shown_title == title
     assert fold(PromptSent((Text(told),))).shown_title == title
+
+
+def test_a_title_is_short_whoever_gave_it() -> None:
+    long = "word " * 1000
+    (past,) = merged([told("a", long)], GEMINI, [])
+    told_by_agent, of_prompt = fold(InfoChanged(title=long)), fold(prompt(long))
+    assert [len(title) for title in (past.title, told_by_agent.shown_title, of_prompt.shown_title)] == [200] * 3
