@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -388,14 +389,15 @@ async def test_what_comes_right_before_the_exchange_is_put_back(
     assert found or file.read_text() == ("user" if kind == "save" else OLD)
 
 
-async def test_a_save_while_the_exchange_is_undone_is_kept_as_the_newer_one(
-    workspace: Workspace, file: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("saves", [2, 3, 4])
+async def test_of_saves_while_the_exchange_is_undone_the_newest_is_kept(
+    workspace: Workspace, file: Path, monkeypatch: pytest.MonkeyPatch, saves: int
 ) -> None:
     shown = await workspace.state_of(str(file), allowed_at=file)
-    between(monkeypatch, lambda: save(file, "first"), lambda: save(file, "second"))
+    between(monkeypatch, *(partial(save, file, f"save {number}") for number in range(saves)))
     with pytest.raises(PathChanged):
         await write_over(workspace, file, shown)
-    assert file.read_text() == "second"
+    assert (names_in(file.parent), file.read_text()) == (["file"], f"save {saves - 1}")
 
 
 async def test_a_file_deleted_right_before_the_exchange_stays_deleted(
