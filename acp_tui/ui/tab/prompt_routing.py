@@ -210,14 +210,10 @@ class PromptController:
     def _reason_not_to_send(self, stage: Stage) -> str:
         match stage:
             case Starting(phase=phase, is_open=is_open):
-                return STILL_OPENING if is_open else f"There is no session yet: {phase}."
-            case Failed() | Recorded():
-                return f"{self.why_not}."
-            case Live(session=session):
-                if session.is_read_only:
-                    return WATCHING
-                if session.conversation.is_connected and session.connection.is_lost:
-                    return STILL_OPENING  # a new process continues the conversation
+                return f"{STILL_OPENING}." if is_open else f"There is no session yet: {phase}."
+            case Live(session=session) if session.is_read_only:
+                return WATCHING
+            case _:
                 return f"{self.why_not}." if self.why_not else ""
 
     @property
@@ -232,6 +228,8 @@ class PromptController:
                 return self._tab.hint(f"There is no session{self._tab.try_again(error)}")
             case Live(session=session) if not session.conversation.is_connected:
                 return self._tab.hint(NOT_CONNECTED[self._tab.loss])
+            case Live(session=session) if session.connection.is_lost:
+                return STILL_OPENING  # a new process continues the conversation
             case _:
                 return ""
 
