@@ -14,8 +14,8 @@ from acp_tui.client.worktrees import Worktree, add_worktree
 from acp_tui.ui.tab import several
 from acp_tui.ui.tab.several import SeveralDialog
 from support.agents import scripted_argv
+from support.changes import ONE_FILE, make_repository
 from support.desks import SESSION, Desk, OpenDesk
-from ui.tab.test_worktrees import make_repository
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git isn't installed")
 
@@ -62,7 +62,7 @@ def list_other(monkeypatch: pytest.MonkeyPatch, script: str = OTHER) -> None:
 
 async def begin_earlier(desk: Desk) -> None:
     """A repository in which a worktree of its own has a tab, in front."""
-    make_repository(desk.tabs[0].cwd)
+    make_repository(desk.tabs[0].cwd, ONE_FILE)
     await desk.has_session()
     await desk.send("/worktree earlier")
     await desk.until(lambda: len(desk.tabs) == 2)
@@ -71,7 +71,7 @@ async def begin_earlier(desk: Desk) -> None:
 
 async def start_both(desk: Desk) -> None:
     """Send a prompt to the tab's own agent and the other one, and wait until both have worked."""
-    make_repository(desk.tabs[0].cwd)
+    make_repository(desk.tabs[0].cwd, ONE_FILE)
     await desk.has_session()
     await desk.send("/several Fix a.txt")
     await desk.shows("without your uncommitted changes", "1 chosen")
@@ -114,7 +114,7 @@ async def test_the_comparison_does_not_open_for_a_user_who_writes_the_next_promp
     list_other(monkeypatch)
     monkeypatch.setattr(several, "add_worktree", add_slowly)
     async with open_desk(SESSION, OWN) as desk:
-        make_repository(desk.tabs[0].cwd)
+        make_repository(desk.tabs[0].cwd, ONE_FILE)
         await desk.has_session()
         await desk.send("/several Fix a.txt")
         await desk.shows("1 chosen")
@@ -186,7 +186,7 @@ async def test_the_comparison_leads_to_a_question_in_a_tab_that_was_never_in_fro
     asks = 'ask("allow_once", "reject_once", session="s9")\n    outcome()'
     list_other(monkeypatch, OTHER.replace("folder = ", f"{asks}\n    folder = "))
     async with open_desk(SESSION, OWN) as desk:
-        make_repository(desk.tabs[0].cwd)
+        make_repository(desk.tabs[0].cwd, ONE_FILE)
         await desk.has_session()
         await desk.send("/several Fix a.txt")
         await desk.shows("1 chosen")
@@ -308,7 +308,7 @@ async def test_nothing_starts_outside_a_repository_or_with_one_agent(
         await desk.has_session()
         await desk.send("/several Fix it")
         await desk.shows("not a git repository", "/several Fix it")
-        make_repository(desk.tabs[0].cwd)
+        make_repository(desk.tabs[0].cwd, ONE_FILE)
         await desk.press("enter")
         await desk.shows("1 chosen")
         await desk.press("enter")
@@ -323,7 +323,7 @@ async def test_no_more_than_five_are_chosen_and_backspace_takes_back_one_space(
 ) -> None:
     list_other(monkeypatch)
     async with open_desk(SESSION, "serve_until_closed()") as desk:
-        make_repository(desk.tabs[0].cwd)
+        make_repository(desk.tabs[0].cwd, ONE_FILE)
         await desk.has_session()
         await desk.send("/several Fix it")
         await desk.shows("1 chosen")

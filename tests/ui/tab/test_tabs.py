@@ -10,9 +10,9 @@ from acp_tui.conversation.updates import Disconnected, Reconnected
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.session.status_line import Status, StatusLine, line_of
 from acp_tui.ui.tab.sessions import last_line
+from support.changes import ONE_FILE, make_repository
 from support.desks import SESSION, Desk, OpenDesk
 from support.folding import agent, fold
-from ui.tab.test_worktrees import make_repository
 
 TWO = """
 answer(expect("session/new"), sessionId="s2")
@@ -220,7 +220,7 @@ async def test_labels_that_are_cut_keep_what_tells_their_titles_apart(open_desk:
 
 async def test_a_worktree_and_an_agent_of_one_name_are_both_shown_with_it(open_desk: OpenDesk) -> None:
     async with open_desk(SESSION, TWO, TWO.replace("s2", "s3"), "serve_until_closed()") as desk:
-        make_repository(desk.tabs[0].cwd)
+        make_repository(desk.tabs[0].cwd, ONE_FILE)
         await desk.has_session()
         for number, name in enumerate(("scripted", "scripted-2"), 2):
             await desk.send(f"/worktree {name}")
