@@ -77,11 +77,10 @@ class FullRequest(AnswerableRequest):
         super().__init__(WholeScreen, card._user, card.clock, card._drawing)
         self._subject: CommentView = CommentView(self._user.comments, id="subject")
         self.source = self._card = card
-        self.guard.typed = card.guard.take_typed()
 
     def _begin(self) -> None:
         super()._begin()
-        self.guard.is_unasked = self._card.guard.is_unasked
+        self.guard.follow(self._card.guard)
         self.lay_out()
 
     def keys(self, *, has_focus: bool, is_cut: bool) -> Sequence[str]:
