@@ -43,7 +43,6 @@ class PromptQueue:
         self._last_key = 0
         self.is_held = False
         """A turn was cancelled or failed, so the waiting prompts may not fit anymore."""
-        self._due: float | None = None
 
     @property
     def prompts(self) -> Sequence[Prompt]:
@@ -58,10 +57,10 @@ class PromptQueue:
         """Those that wait for a time, the next one first."""
         return tuple(self._scheduled)
 
-    def schedule(self, schedule: Schedule) -> None:
+    def schedule(self, schedule: Schedule, images: tuple[PastedImage, ...] = ()) -> None:
         """Have a prompt wait for its time."""
         self._last_key += 1
-        self._scheduled.append(Prompt(schedule.text, key=self._last_key, schedule=schedule))
+        self._scheduled.append(Prompt(schedule.text, images, self._last_key, schedule))
         self._sort()
 
     def reschedule(self, key: int, schedule: Schedule | None) -> bool:
@@ -87,15 +86,13 @@ class PromptQueue:
             self.reschedule(key, found.schedule._replace(due=0.0))
         return True
 
-    def take_due(self, now: float) -> list[tuple[int, Schedule]]:
-        """Return what was scheduled for this moment or earlier, by key. Each waits until `reschedule` is called."""
+    def take_due(self, now: float) -> list[tuple[Prompt, Schedule]]:
+        """Return what was scheduled for this moment or earlier. Each waits until `reschedule` is called."""
         due = [
-            (each.key, each.schedule)
-            for each in self._scheduled
-            if each.schedule is not None and each.schedule.due <= now
+            (each, each.schedule) for each in self._scheduled if each.schedule is not None and each.schedule.due <= now
         ]
-        for key, schedule in due:
-            self.reschedule(key, schedule._replace(due=inf))
+        for prompt, schedule in due:
+            self.reschedule(prompt.key, schedule._replace(due=inf))
         return due
 
     def end_repeats(self) -> bool:
@@ -105,19 +102,13 @@ class PromptQueue:
         return has_ended
 
     @property
-    def due(self) -> float | None:
-        """When the user wants the held prompts sent, in seconds since the epoch; None if they didn't say."""
-        return self._due if self.is_held else None
-
-    @property
     def times(self) -> Sequence[float]:
         """When the user wants prompts sent, in seconds since the epoch; infinite while a command of theirs decides."""
-        held = () if self.due is None else (self.due,) * len(self._prompts)
-        return (*held, *(each.schedule.due for each in self._scheduled if each.schedule is not None))
+        return tuple(each.schedule.due for each in self._scheduled if each.schedule is not None)
 
-    def hold(self, due: float | None = None) -> None:
+    def hold(self) -> None:
         """Return none until `go_on`. An empty queue isn't held."""
-        self.is_held, self._due = bool(self._prompts), due
+        self.is_held = bool(self._prompts)
 
     def go_on(self) -> None:
         self.is_held = False

@@ -16,7 +16,7 @@ from anyio import to_thread
 from acp_tui.client.clipboard import ClipboardPicture, ClipboardText, NothingToPaste, read_clipboard
 from acp_tui.client.sessions.marks import rename
 from acp_tui.client.sessions.prompt_queue import PastedImage, Prompt
-from acp_tui.client.sessions.schedule import NotATime, later
+from acp_tui.client.sessions.schedule import NotATime, Schedule, later
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Failure
 from acp_tui.conversation.facts import SelectOption
@@ -308,7 +308,8 @@ class Actions:
         else:
             entry = self.said.entries[failure] if failure is not None else None
             said = entry.said if isinstance(entry, Failure) else None
-            writing.send_again(failed, (said.retry_at if said is not None else None) or 0.0)
+            due = (said.retry_at if said is not None else None) or 0.0
+            writing.send_again(Schedule(failed.text, failed.text, due), failed.images)
 
     def send_later(self, words: str) -> None:
         """Have a prompt wait for its time, or say why not and put back what was written."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from anyio import to_thread
 
 from acp_tui.client.errors import ClientError
-from acp_tui.client.sessions.prompt_queue import Prompt, PromptQueue
+from acp_tui.client.sessions.prompt_queue import PastedImage, Prompt, PromptQueue
 from acp_tui.conversation.content import with_pastes
 from acp_tui.conversation.wording import how_ended
 from acp_tui.ui.commands.table import slash_action
@@ -363,7 +363,7 @@ class PromptController:
         if session is not None:
             outputs = tuple(offered.line for offered in session.commands.offered)
             queue = session.queue
-            waiting = QueueSummary(tuple(queue.prompts), tuple(queue.scheduled), queue.is_held, queue.due, outputs)
+            waiting = QueueSummary(tuple(queue.prompts), tuple(queue.scheduled), queue.is_held, outputs)
         self._tab.screen.queue_lines.show(waiting)
 
     def _show_changed(self, session: Session) -> None:
@@ -391,24 +391,22 @@ class PromptController:
         queue, turns, prompt = failed
         return prompt if queue is session.queue and len(session.conversation.turns) <= turns else None
 
-    def send_again(self, failed: Prompt, due: float) -> None:
-        """Queue a prompt whose turn failed until it is due, in seconds since the epoch."""
+    def send_again(self, again: Schedule, images: tuple[PastedImage, ...]) -> None:
+        """Send a prompt whose turn failed when it is due; if that's now, what is held follows it."""
         session = self._tab.session
         if session is None or session.is_read_only:
             self._tab.say(WATCHING)
             return
-        queue = session.queue
-        if queue.due is not None:
+        if any(waiting.written == again.text for waiting in session.queue.scheduled):
             self._tab.say("Your prompt is queued already.")
             return
-        queue.add(failed.text, failed.images, is_first=True)
-        queue.hold(due)
-        self._send_when_due(queue)
-        self._show_changed(session)
+        if again.due <= (session.now() or again.due):
+            session.queue.go_on()
+        self.schedule(session, again, images)
 
-    def schedule(self, session: Session, schedule: Schedule) -> None:
+    def schedule(self, session: Session, schedule: Schedule, images: tuple[PastedImage, ...] = ()) -> None:
         """Send a prompt at a time, or again and again."""
-        session.queue.schedule(schedule)
+        session.queue.schedule(schedule, images)
         self._look_at_clock(session)
 
     def _look_at_clock(self, session: Session) -> None:
@@ -423,18 +421,15 @@ class PromptController:
             return
         now = session.now() or 0.0
         is_connected = session.conversation.is_connected
-        for key, due in session.queue.take_due(now) if is_connected else ():
-            self._tab.run(self._send_scheduled(session, key, due))
-        waiting = session.queue.scheduled
-        if (
-            is_connected and waiting and waiting[0].schedule is not None
-        ):  # in short waits, because the machine may sleep
-            left = min(max(waiting[0].schedule.due - now, 0.0), MAX_NAP_S)
+        for prompt, due in session.queue.take_due(now) if is_connected else ():
+            self._tab.run(self._send_scheduled(session, prompt, due))
+        if is_connected and session.queue.times:  # in short waits, because the machine may sleep
+            left = min(max(session.queue.times[0] - now, 0.0), MAX_NAP_S)
             self._clock = self._tab.screen.set_timer(left, partial(self._look_at_clock, session))
         self._show_changed(session)
 
-    async def _send_scheduled(self, session: Session, key: int, due: Schedule) -> None:
-        queue, said, now = session.queue, session.conversation, session.now() or due.due
+    async def _send_scheduled(self, session: Session, prompt: Prompt, due: Schedule) -> None:
+        queue, said, now, key = session.queue, session.conversation, session.now() or due.due, prompt.key
         if due.every_s and not said.is_idle:  # the last one still runs
             queue.reschedule(key, due._replace(due=now + due.every_s))
         elif not due.until or await self._is_still_wanted(session, key, due.until):
@@ -442,9 +437,9 @@ class PromptController:
                 queue.reschedule(key, due._replace(due=now))
             elif queue.reschedule(key, due.sent(now)):
                 if said.is_idle:
-                    self._tab.run(self._send(session, Prompt(due.text)))
+                    self._tab.run(self._send(session, Prompt(due.text, prompt.images)))
                 else:
-                    queue.add(due.text)
+                    queue.add(due.text, prompt.images)
         self._look_at_clock(session)
 
     async def _is_still_wanted(self, session: Session, key: int, until: str) -> bool:
@@ -463,21 +458,6 @@ class PromptController:
             return "failed"
         self._show_changed(session)
         return how_ended(status.exit_code, status.signal)
-
-    def _send_when_due(self, queue: PromptQueue) -> None:
-        session = self._tab.session
-        if session is None or session.queue is not queue or queue.due is None:
-            return
-        left = queue.due - (session.now() or queue.due)
-        if left > 0:  # in short waits, because the machine may sleep
-            self._tab.screen.set_timer(min(left, MAX_NAP_S), partial(self._send_when_due, queue))
-        elif not session.conversation.is_connected:
-            queue.hold()
-        elif session.conversation.is_idle:
-            self._go_on(session)
-        else:
-            queue.go_on()
-        self._show_changed(session)
 
     def pull_back(self) -> None:
         """Turn the last queued prompt into the draft again."""

@@ -10,7 +10,6 @@ from textual import events, on
 from textual.content import Content
 from textual.widgets import Static
 
-from acp_tui.conversation.wording import clock_time
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import STEPS, bindings_of
 
@@ -44,8 +43,6 @@ class QueueSummary(NamedTuple):
     """Those that wait for a time."""
     is_held: bool = False
     """They are sent only when the user says so."""
-    due: float | None = None
-    """When the held ones are sent anyway, because the user wants that; seconds since the epoch."""
     outputs: tuple[str, ...] = ()
     """Commands whose output is attached to the next prompt."""
 
@@ -183,9 +180,6 @@ class QueueLines(Static, can_focus=True):
     @property
     def _when(self) -> tuple[str, ...]:
         """When they are sent, in long and short form."""
-        if self._shown.due is not None:
-            at = clock_time(self._shown.due)
-            return f"sent at {at}, or with Enter in an empty prompt", f"sent at {at}"
         if self._shown.is_held:
             return "on hold: Enter in an empty prompt sends the next", "on hold: Enter sends"
         if not self._shown.prompts:

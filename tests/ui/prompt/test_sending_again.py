@@ -43,7 +43,7 @@ async def test_the_error_says_what_the_agent_said_and_counts_down_in_view() -> N
 async def test_until_then_the_prompt_waits_in_the_queue_and_is_sent_in_time() -> None:
     async with refused(0.3) as page:
         await page.press("alt+g")
-        assert "1 queued, sent at " in page.text
+        assert "1 queued, each at its time" in page.text
         assert page.connection.prompts == ["go"]
         stop_clocks(page, NOW + 0.3)
         await page.until(lambda: page.connection.prompts == ["go", "go"])
@@ -67,12 +67,12 @@ async def test_without_a_time_the_key_sends_at_once() -> None:
         assert page.connection.prompts == ["go", "go"]
 
 
-async def test_the_waiting_prompt_is_queued_once_and_enter_sends_it_earlier() -> None:
+async def test_the_waiting_prompt_is_queued_once_and_sent_earlier_from_there() -> None:
     async with refused() as page:
         await page.press("alt+g", "alt+g")
         assert "Your prompt is queued already." in page.text
-        await page.press("enter")
-        assert page.connection.prompts == ["go", "go"]
+        await page.press("alt+down", "alt+enter")
+        await page.until(lambda: page.connection.prompts == ["go", "go"])
 
 
 async def test_a_waiting_prompt_that_is_removed_is_not_sent() -> None:
@@ -94,13 +94,22 @@ async def test_a_prompt_that_is_sent_meanwhile_goes_first() -> None:
         assert page.connection.prompts == ["go", "meanwhile", "go"]
 
 
-async def test_a_turn_that_is_canceled_meanwhile_holds_the_prompt_back() -> None:
+async def test_a_turn_that_is_canceled_meanwhile_does_not_hold_it_back() -> None:
     async with refused() as page:
         await page.press("alt+g")
         await page.send("meanwhile")
         await page.press("escape")
         await page.end_turn("cancelled")
-        assert "1 queued, on hold" in page.text
+        assert "1 queued, each at its time" in page.text
+
+
+async def test_once_it_is_sent_again_what_was_held_follows() -> None:
+    async with refused(None) as page:
+        page.session.queue.add("after it")
+        page.session.queue.hold()
+        await page.press("alt+g")
+        await page.end_turn()
+        assert page.connection.prompts == ["go", "go", "after it"]
 
 
 async def test_a_waiting_prompt_can_be_taken_back_with_its_pictures() -> None:
