@@ -93,8 +93,5 @@ def test_the_loss_of_the_agent_forgets_questions_and_pages() -> None:
 
 
 def test_an_answered_field_that_asks_has_no_second_mark() -> None:
-    assert [FieldAnswer(name, "Red").words for name in ("Color", "Which color?", "Color:")] == [
-        "Color: Red",
-        "Which color? Red",
-        "Color: Red",
-    ]
+    labels = [FieldAnswer(name, "Red").label for name in ("Color", "Which color?", "Color:")]
+    assert labels == ["Color:", "Which color?", "Color:"]

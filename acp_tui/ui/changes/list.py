@@ -49,10 +49,7 @@ UNDO: Final = "{undo_revert} undo · "
 KEYS: Final = "{reload} refresh · {dialog_close} back"
 KEYS_OF_CHANGES: Final = "{list_choose} review · {revert} revert file · {revert_all} all files · "
 NO_COMMENTS: Final = "No comments yet. {list_choose} opens the file, and {comment} comments on its lines"
-OLDER: Final = (
-    " It counts from when acp-tui opened this folder. `!git diff` in the prompt shows what was changed before and isn't"
-    " committed."
-)
+OLDER: Final = " It counts from when acp-tui opened this folder. `!git diff` in the prompt shows more."
 RELOAD: Final = " · {reload}"
 COPY: Final = " · {changes_copy_back} copy to where the worktree came from"
 
@@ -97,11 +94,7 @@ class ChangeList(RowList, can_focus=True):
         self.move(step)
         self.post_message(self.Moved())
 
-    def action_go_to_file(self, step: int) -> None:
-        self.action_move(step)
-
-    def action_go_to_change(self, step: int) -> None:
-        self.action_move(step)
+    action_go_to_file = action_go_to_change = action_move
 
     def action_go_to_end(self, direction: int) -> None:
         self.action_move(direction * len(self.rows))

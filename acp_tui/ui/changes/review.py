@@ -46,7 +46,7 @@ from acp_tui.ui.rendering.diff import MIN_COLUMNS_CELLS, TOO_NARROW, DiffLayout,
 from acp_tui.ui.rendering.diff_blocks import DiffRows
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.plain import plain_lines
-from acp_tui.ui.rendering.wrapping import Lines, width_cells, wrap
+from acp_tui.ui.rendering.wrapping import Lines, wrap
 from acp_tui.ui.textual_gaps.internals import bindings_of_key
 
 if TYPE_CHECKING:
@@ -371,9 +371,7 @@ class ReviewScreen(ModalScreen[None]):
         parts = [f"hunk {self._view.hunk + 1}/{len(review.hunks)}"] * bool(review.hunks)
         if review.path in changes:
             parts.append(f"file {sum(path <= review.path for path in changes):,}/{len(changes):,}")
-        brief = " · ".join([*parts, f"since {self._folder.since}"])
-        whole = f"{brief} (any program)"
-        return whole if width_cells(whole) <= self._width else brief
+        return " · ".join([*parts, f"since {self._folder.since}"])
 
     def _keys(self) -> list[Strip]:
         """What happened, and the keys that do something here."""

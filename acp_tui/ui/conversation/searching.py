@@ -365,7 +365,7 @@ def _texts(entry: Entry, terminals: Terminals) -> Iterator[str]:
         case ToolCallEntry():
             yield from _texts_of_call(entry, terminals)
         case Question():
-            yield from (each.words for each in entry.values)
+            yield from (f"{each.label} {each.value}" for each in entry.values)
         case OwnCommand():
             yield from _printed(terminals.get(entry.terminal_id))
         case Compaction():

@@ -173,7 +173,7 @@ class ConversationView(DetachedOwner, can_focus=True):
             self.screen.set_focus(self, scroll_visible=False)
         self.conversation = conversation
         self._cwd = cwd
-        self._offering = self._last_failure
+        self._offering = conversation.last_failure if self.can_send else None
         if self._second is not None:
             self._second.stop()
             self._second = None
@@ -189,9 +189,10 @@ class ConversationView(DetachedOwner, can_focus=True):
         """Schedule what changed to be drawn with the next frame. Cheap, and callable from any task of the loop."""
         self.column.mark(change.entries)
         if not {Fact.TURN, Fact.CONNECTION}.isdisjoint(change.facts):
-            before, self._offering = self._offering, self._last_failure
-            if before != self._offering:
-                self.column.mark([at for at in (before, self._offering) if at is not None])
+            failed = self.conversation.last_failure if self.can_send else None
+            if failed != self._offering:
+                self.column.mark([at for at in (self._offering, failed) if at is not None])
+                self._offering = failed
         if change.terminal is not None:
             self.terminal_screens.keep_up(change.terminal)
         if self.column.dirty or change.facts:
@@ -495,21 +496,16 @@ class ConversationView(DetachedOwner, can_focus=True):
 
     def _retry_words(self, failure: Failure) -> str:
         """What to say of another try. The last failure counts down to it, and names the key for it."""
-        said, at, now = failure.said, self._last_failure, self.wall_clock()
-        if at is None or self.conversation.entries[at] is not failure:
+        said, now = failure.said, self.wall_clock()
+        if self._offering is None or self.conversation.entries[self._offering] is not failure:
             return retry_words(said) if said is not None else ""
         then = " then" if said is not None and said.retry_at is not None and now < said.retry_at else ""
         again = keys_in_force(self).hint(f"{{send_again}} sends your prompt again{then}")
         return " · ".join(filter(None, (retry_words(said, now) if said is not None else "", again)))
 
-    @property
-    def _last_failure(self) -> EntryId | None:
-        """The failure whose prompt the user can send again."""
-        return self.conversation.last_failure if self.can_send else None
-
     def _count_down(self) -> None:
         """Draw the last failure again with the next second, as long as it's in view and the time hasn't come."""
-        at = self._last_failure
+        at = self._offering
         in_view = range(self.top_line, self.top_line + self.outer_size.height)
         if at is None or self._second is not None or at not in self.column.heights.between(in_view):
             return

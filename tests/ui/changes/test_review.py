@@ -36,7 +36,7 @@ async def test_it_shows_path_counts_and_where_one_is(root: Path) -> None:
         await page.change({"a.py": NEW, "b.py": b"c\n"})
         await page.open_review()
         assert "a.py modified +2 -3" in page.words
-        assert "hunk 1/3 · file 1/2 · since 14:03 (any program)" in page.words
+        assert "hunk 1/3 · file 1/2 · since 14:03" in page.words
         await page.press("j")
         assert "hunk 2/3" in page.text
         assert "- line 50" in page.text
