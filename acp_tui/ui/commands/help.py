@@ -74,7 +74,7 @@ class HelpScreen(Dialog[str | None]):
 
 
 TOGETHER: Final[Mapping[str, tuple[str, ...]]] = {
-    "Next field; previous one, or the conversation": ("next_field", "field_before"),
+    "Next or previous field": ("next_field", "field_before"),
     "Revert the hunk or file at the cursor, or all; undo that": ("revert", "revert_all", "undo_revert"),
     "Go to the line's ends, or by a word": ("line_start", "line_end", "word_left", "word_right"),
     "Kill words or line ends": (
@@ -121,7 +121,8 @@ def help_rows(
         has_keys = keymap.keys[command.id] or command.fixed_characters or place in ("session", "app")
         if has_keys and command.id not in shown:
             title, ids = _ROW_OF.get(command.id, (command.title, (command.id,)))
-            if is_each or (here and command.action):
+            # On a question, the one before may be the conversation.
+            if is_each or (here and (command.action or place in ("card", "question"))):
                 title, ids = command.title, (command.id,)
             shown.update(ids)
             rows = (command,) if len(ids) == 1 else tuple(BY_ID[id_] for id_ in ids)

@@ -52,6 +52,13 @@ async def test_shift_tab_leads_from_a_card_to_what_was_said_before_and_tab_back(
             await page.start_over()
 
 
+async def test_the_help_says_on_a_card_where_shift_tab_leads() -> None:
+    async with open_page() as page:
+        await page.ask("call")
+        await page.press("tab", "f1")
+        assert "Go to the conversation" in page.text
+
+
 @pytest.mark.parametrize("is_quick", [True, False])
 async def test_esc_right_after_it_led_away_from_the_card_does_not_cancel_the_turn(is_quick: bool) -> None:
     async with open_page() as page:
