@@ -48,6 +48,8 @@ class PromptController:
         """The session whose queue is shown."""
         self.recall: Recall | None = None
         """Earlier prompts, once they are loaded."""
+        self.slash_command = ""
+        """The last one of ours, as it was written: where it can't be done, it goes back into the draft."""
         self._is_written_in = False
         self._escaped_at = -ESCAPE_AGAIN_S
         self._failed: tuple[PromptQueue, int, Prompt] | None = None
@@ -135,6 +137,7 @@ class PromptController:
         own = slash_action(message.text, self._taken) if may_be_ours else None
         if own is not None:
             self._prompt.attach(*message.images)
+            self.slash_command = message.text
             self._tab.screen.run_worker(self._tab.screen.run_action(own))
             return
         reason = self._reason_not_to_send(stage)

@@ -140,7 +140,7 @@ class QuestionsController:
             await self._answered.wait()
 
     def _answer(self, owner: Any, asked: Elicitation, action: Any, values: FormValues | None) -> None:
-        if self.card is not None and self.card.strayed and self._tab.prompt.text == self.card.strayed:
+        if self.card is not None and self.card.guard.strayed:
             self._tab.prompt.replace_draft("")
         owner.questions.answer(asked.key, action, values)
         if action == "accept" and asked.url:

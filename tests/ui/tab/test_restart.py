@@ -68,6 +68,22 @@ async def test_one_that_it_can_load_is_shown_as_it_replays_it(open_desk: OpenDes
         assert "out of memory" not in desk.text
 
 
+async def test_one_that_is_loaded_keeps_its_title(open_desk: OpenDesk, first_run: str) -> None:
+    script = """
+    load = expect("session/load")
+    say("as I kept it")
+    answer(load)
+    serve_until_closed()
+    """
+    titled = first_run.replace('say("before', 'update("session_info_update", title="About it"); say("before')
+    async with open_desk(LOADS, titled, script) as desk:
+        await crashed(desk)
+        assert desk.tab.title == "About it"
+        await desk.press("alt+r")
+        await desk.shows("as I kept it", "the conversation is shown as the agent kept it")
+        assert desk.tab.title == "About it"
+
+
 HEARS = """
 say(expect("session/prompt")["params"]["prompt"][0]["text"] + ", again")
 serve_until_closed()
