@@ -194,7 +194,7 @@ class HistorySearch(Vertical):
         here, there = "this project", "all projects"
         where, other = (there, here) if self._is_everywhere else (here, there)
         heads = [
-            f"{found} in {where} · {{history_projects}} {other} · {{history_choose}} uses it · {{end_search}} back",
+            f"{found} in {where} · {{history_projects}} {other} · {{history_choose}} uses it · {{dialog_close}} back",
             f"{found} in {where} · {{history_projects}} {other}",
             f"{found} · {{history_projects}} {other}",
         ]
