@@ -401,7 +401,8 @@ LATER: Final = ("send_again", "take_over", "edit_queue", "show_changes", "go_bac
 """What fits the moment, by ID: before the first prompt, and later. The palette begins with those that are possible."""
 STEPS: Final = ("move_up", "move_down")
 PAGES: Final = ("page_up", "page_down")
-MOVING: Final = (*STEPS, *PAGES, "to_start", "to_end")
+ENDS: Final = ("to_start", "to_end")
+MOVING: Final = (*STEPS, *PAGES, *ENDS)
 READING: Final = tuple(command.id for command in COMMANDS if command.where == "reading")
 
 
