@@ -20,6 +20,7 @@ from acp_tui import __version__
 from acp_tui.cli import ExitCode
 from acp_tui.cli.command import CliCommand, UsageError, Value, ValueKind
 from acp_tui.cli.commands import ALWAYS, COMMANDS, split_command
+from acp_tui.client.errors import AgentNotFound, ClientError
 from acp_tui.client.transcript import RecordTo
 
 Args: TypeAlias = argparse.Namespace
@@ -131,6 +132,11 @@ def _split_off_agent(argv: Sequence[str]) -> tuple[list[str], tuple[str, ...] | 
 
 def _complete(args: Args, command: CliCommand, agent_argv: tuple[str, ...] | None) -> None:
     """Combine values that belong together, and check that none is missing. Raises UsageError."""
+    words = vars(args).pop("words", None)
+    if agent_argv and command.takes_prompt and args.word is not None and not _is_agent(args.word):
+        if words is not None:
+            raise UsageError(unquoted_prompt(words))
+        args.word, words = None, args.word
     if command.takes_agent:
         args.agent = _choice(args.word, agent_argv, args)
     elif agent_argv is not None:
@@ -138,16 +144,28 @@ def _complete(args: Args, command: CliCommand, agent_argv: tuple[str, ...] | Non
     if len((getattr(args, "resume", None) or "").split()) > 1:
         raise UsageError(taken_as_id(args.resume))
     if command.takes_prompt:
-        words = vars(args).pop("words")
-        if words is not None and os.path.isdir(words):  # noqa: PTH112 - as below
+        if words is not None and command.takes_agent and os.path.isdir(words):  # noqa: PTH112 - as below
             raise UsageError(f"unrecognized arguments: {words}; to name a folder, use --cwd")
-        args.prompt = _prompt(words, getattr(args, "prompt", None))
+        given = getattr(args, "prompt", None)
+        if words is not None and given is not None:
+            raise UsageError(f"two prompts: {words!r}, and that of --prompt")
+        args.prompt = given if words is None else words
     if "record" in args:
         args.record = _recording(args)
     required = [option.flags[0].removeprefix("--") for option in command.options if option.is_required]
     required.append("agent" if command.takes_agent else "word")
     if command.needs and any(getattr(args, name) is None for name in required):
         raise UsageError(f"{command.name} needs {command.needs}")
+
+
+def _is_agent(word: str) -> bool:
+    """Whether the word before `-- COMMAND` names another agent; otherwise it's the prompt."""
+    from acp_tui.client.agents.catalogue import find_agent  # most command lines name one
+
+    try:
+        return bool(find_agent(word))
+    except ClientError as error:
+        return not isinstance(error, AgentNotFound)
 
 
 def _choice(name: str | None, argv: tuple[str, ...] | None, args: Args) -> ChosenAgent | None:
@@ -159,10 +177,10 @@ def _choice(name: str | None, argv: tuple[str, ...] | None, args: Args) -> Chose
         if flag := next((flag for flag, value in given.items() if value and flag not in of_session), ""):
             raise UsageError(f"--{flag} says how to run an agent: name it too")
         return None
-    if argv is not None and name is not None:
-        raise UsageError(f"two agents: {name}, and the command after --")
     if argv is not None and not argv:
         raise UsageError("no command follows --")
+    if argv is not None and name is not None:
+        raise UsageError(f"two agents: {name}, and the command after --")
     prompt = (given["system-prompt"] or "").strip()
     return ChosenAgent(name, argv or (), _VERSIONS[given["protocol"]], given["sandbox"] or "", prompt, options_of(args))
 
@@ -170,12 +188,6 @@ def _choice(name: str | None, argv: tuple[str, ...] | None, args: Args) -> Chose
 def taken_as_id(resumed: str) -> str:
     """Say that the word after --resume was, which may have been meant as the agent or the prompt."""
     return f"--resume took {resumed!r} as a session's ID; to continue the last one, put --resume at the end"
-
-
-def _prompt(words: str | None, option: str | None) -> str | None:
-    if words is not None and option is not None:
-        raise UsageError(f"two prompts: {words!r}, and that of --prompt")
-    return option if words is None else words
 
 
 def options_of(args: Args) -> tuple[tuple[str, str], ...]:
@@ -211,13 +223,13 @@ def _too_much(command: CliCommand, word: str | None, left: list[str]) -> str:
         return f"{said}{_advice_on_flag(command, flag.partition('=')[0])}"
     if command.word is not None and command.word.name == "WORDS":
         return f"{said}; put quotes around the words"
-    if not command.takes_agent:
-        return said
-    if len(left) == 1 and os.path.isdir(left[0]):  # noqa: PTH112 - Path raises an error for a name that is too long
+    if command.takes_agent and len(left) == 1 and os.path.isdir(left[0]):  # noqa: PTH112 - Path raises an error for a name that is too long
         return f"{said}; to name a folder, use --cwd"
-    if command.takes_prompt:
-        return f"{said}; put quotes around the prompt"
-    return said
+    return unquoted_prompt(" ".join(left)) if command.takes_prompt else said
+
+
+def unquoted_prompt(left: str) -> str:
+    return f"unrecognized arguments: {left}; put quotes around the prompt"
 
 
 def _advice_on_flag(command: CliCommand, flag: str) -> str:

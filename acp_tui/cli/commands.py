@@ -62,9 +62,7 @@ _HOST = Value("NAME", ValueKind.HOST)
 _FILE = Value("FILE", ValueKind.FILE)
 _WORDS = Value("WORDS")
 _SECONDS = Value("S", ValueKind.NUMBER)
-_VERSION = Value("VERSION", choices=("1", "2"))
 _CWD = Option(("--cwd",), "the folder to work in (default: this one)", Value("DIR", ValueKind.FOLDER), ".")
-_PROTOCOL_OF_DEMO = Option(("--protocol",), "speak this version of ACP (default: 1)", _VERSION, "1")
 _PLAIN = Option(("--plain",), "print lines instead of drawing a screen")
 _RESUME = Option(("--resume",), "reopen this folder's last session, or the one named", _SESSION, value_when_bare="")
 _CONTINUE = Option(
@@ -119,7 +117,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
         acp_tui.cli.start.run,
         AGENT,
         options=_RUN_OPTIONS,
-        examples=('acp-tui claude "Fix the tests"', "acp-tui -- npx -y @google/gemini-cli --acp"),
+        examples=('acp-tui claude "Fix the tests"', 'acp-tui "Fix it" -- npx -y @google/gemini-cli --acp'),
         takes_prompt=True,
         group=_WORK,
     ),
@@ -246,9 +244,10 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
             SPEED,
             _PLAIN,
             SANDBOX,
-            _PROTOCOL_OF_DEMO,
+            PROTOCOL,
         ),
-        examples=("acp-tui demo", "acp-tui demo permissions --speed 2"),
+        takes_prompt=True,
+        examples=("acp-tui demo", 'acp-tui demo "Fix the tests"', "acp-tui demo permissions --speed 2"),
         group=_WORK,
     ),
     CliCommand(

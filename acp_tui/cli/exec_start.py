@@ -6,7 +6,6 @@ import os
 import select
 import stat
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -37,13 +36,12 @@ def run(args: Args) -> int:
     read, command = settings_in(args.cwd), ready_to_run(command)
     for note in notes_of(read):
         say(note)
-    if args.prompt is None and sys.stdin.isatty() and (flag := _prompt_flag(args.agent.argv)):
+    flag = next((word for word in args.agent.argv if word in ("-p", "--prompt")), "")
+    if args.prompt is None and sys.stdin.isatty() and flag:
         raise UsageError(f"{flag} went to the agent, since it follows --; put {flag} before --")
     prompt = _read_prompt(args.prompt)
     if not prompt.strip():
-        flag = "" if args.prompt is not None else _prompt_flag(args.agent.argv)
-        advice = f"{flag} went to the agent, since it follows --" if flag else "use --prompt TEXT, or pipe one in"
-        advice = taken_as_id(args.resume) if args.resume else advice
+        advice = taken_as_id(args.resume) if args.resume else "write it before any --, or pipe one in"
         say(f"the prompt is empty; {advice}")
         return ExitCode.USAGE
 
@@ -82,11 +80,6 @@ def _kinds_in(text: str | None) -> frozenset[str]:
             f"--allow-unasked takes write, run, or write,run, not {', '.join(sorted(unknown)) or 'nothing'}"
         )
     return kinds
-
-
-def _prompt_flag(agent_argv: Sequence[str]) -> str:
-    """Return an option of ours in the agent's command line, where it may be by mistake."""
-    return next((word for word in agent_argv if word in ("-p", "--prompt")), "")
 
 
 def _read_prompt(args: str | None) -> str:

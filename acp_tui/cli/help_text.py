@@ -29,7 +29,7 @@ def overview() -> str:
     parts = [usage]
     for group, commands in _groups():
         rows = [(command.name or "AGENT", command.about) for command in commands]
-        parts.append(f"{group}:\n{_table(rows, width)}")
+        parts.append(f"{group}:\n{table(rows, width)}")
     parts.append(f"Options:\n{_options(NAMELESS)}")
     more = f"Topics: {', '.join(topics())}.\n\nFor more on a command or topic: acp-tui help NAME\n"
     return "\n".join((*parts, _paragraphs(AGENT), _examples(NAMELESS), _paragraphs(more)))
@@ -43,7 +43,8 @@ def help_of(command: CliCommand) -> str:
 
 
 def _options(command: CliCommand) -> str:
-    return _table([(option.shown, option.about) for option in (*command.options, *ALWAYS)])
+    rows = [(option.shown, option.about) for option in (*command.options, *ALWAYS)]
+    return table(rows, max(len(name) for name, _ in rows))
 
 
 def _examples(command: CliCommand) -> str:
@@ -73,16 +74,15 @@ def _paragraphs(text: str) -> str:
     return "".join(f"{part}\n" for part in "\n\n".join(wrapped).rstrip().splitlines())
 
 
-def _table(rows: Sequence[tuple[str, str]], least_width: int = 0) -> str:
-    """Return names with their descriptions next to them, or below if there's too little room."""
-    width = max((len(name) for name, _ in rows), default=0)
-    width = max(width, least_width)
-    is_beside = columns() - width - 4 >= MIN_ROOM
-    margin = " " * (width + 4 if is_beside else 6)
+def table(rows: Sequence[tuple[str, str]], width: int, most: int = MAX_COLUMNS) -> str:
+    """Return names with their descriptions next to them, or below if a name is wider or there's too little room."""
+    is_narrow = columns(most) - width - 4 < MIN_ROOM
+    margin = " " * (6 if is_narrow else width + 4)
     lines = []
     for name, about in rows:
-        text = textwrap.fill(about, columns(), initial_indent=margin, subsequent_indent=margin)
-        lines.append(f"  {name:<{width}}  {text[len(margin) :]}" if is_beside else f"  {name}\n{text}")
+        text = textwrap.fill(about, columns(most), initial_indent=margin, subsequent_indent=margin)
+        is_below = is_narrow or len(name) > width
+        lines.append(f"  {name}\n{text}" if is_below else f"  {name:<{width}}  {text[len(margin) :]}")
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from io import StringIO
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -15,7 +15,7 @@ from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Args, nearest
 from acp_tui.cli.command import UsageError
 from acp_tui.cli.commands import COMMANDS, command_named
-from acp_tui.cli.help_text import columns, help_of, man_page, overview
+from acp_tui.cli.help_text import columns, help_of, man_page, overview, table
 from acp_tui.cli.output import print_json, say
 from acp_tui.cli.prerequisites import notes_of, settings_in
 from acp_tui.client.settings.location import settings_file
@@ -31,23 +31,27 @@ if TYPE_CHECKING:
 
 
 MAX_COLUMNS: Final = 100
-MIN_ROOM: Final = 16
-"""In columns. With fewer, the terminal wraps."""
+WAYS_COLUMNS: Final = 27
+"""For keys and slash commands. Few take more."""
 
 
 def print_settings(args: Args) -> int:
     """Print every setting with its value, or those that match. Problems go to stderr."""
-    read = settings_in(args.cwd)
-    found = list(documented())
-    if args.word:
-        from acp_tui.ui.kit import filtered_list, row_list, themes  # load Textual
+    from acp_tui.ui.commands import keymap  # load Textual
+    from acp_tui.ui.kit import filtered_list, row_list, themes
 
-        names = ", ".join(sorted(themes.THEME_NAMES))
-        found = [replace(one, allowed=names) if one.key == "appearance.theme" else one for one in found]
+    read = settings_in(args.cwd)
+    settings = read.settings
+    notes = (*notes_of(read), *themes.theme_notes(settings.appearance.theme), *keymap.keymap_of(settings.keys).notes)
+    if themes.theme_notes(settings.appearance.theme):
+        settings = replace(settings, appearance=replace(settings.appearance, theme=themes.DARK.name))
+    names = ", ".join(sorted(themes.THEME_NAMES))
+    found = [replace(one, allowed=names) if one.key == "appearance.theme" else one for one in documented()]
+    if args.word:
         rows = [row_list.PickerRow(one, one.key, one.doc) for one in found]
         found = [row.value for row in filtered_list.matching(rows, args.word)]
     if args.format == "json":
-        print_json("settings", [_as_json(one, read.settings) for one in found], notes_of(read))
+        print_json("settings", [_as_json(one, settings) for one in found], notes)
         return ExitCode.DONE
     if not found:
         say(f"no setting matches {args.word!r}")
@@ -55,8 +59,8 @@ def print_settings(args: Args) -> int:
     file = settings_file()
     print(f"These are set in {make_visible_line(str(file))}{'' if file.exists() else ', which is not there yet'}.")
     for one in found:
-        print("\n".join(_about(one, shown_setting(value_in_force(one, read.settings)))))
-    return _done(notes_of(read))
+        print("\n".join(_about(one, shown_setting(value_in_force(one, settings)))))
+    return _done(notes)
 
 
 def _as_json(one: SettingDoc, settings: Settings) -> dict[str, object]:
@@ -78,8 +82,7 @@ def _about(one: SettingDoc, value: str) -> Iterator[str]:
 
 
 def _indented(text: str) -> str:
-    columns = min(shutil.get_terminal_size().columns, MAX_COLUMNS)
-    return textwrap.fill(text, columns, initial_indent="    ", subsequent_indent="    ")
+    return textwrap.fill(text, columns(MAX_COLUMNS), initial_indent="    ", subsequent_indent="    ")
 
 
 def print_keys(args: Args) -> int:
@@ -120,22 +123,21 @@ def _written(command: Command, keys_in_force: Keymap) -> list[str]:
     return [command.fixed_characters] if command.fixed_characters else list(keys_in_force.keys[command.id])
 
 
-def _plain(rows: Iterable[PickerRow[Command]]) -> Iterator[str]:
-    heading = ""
-    for row in rows:
-        if row.group != heading:
-            heading = row.group
-            yield f"\n{heading}"
-        ways = " ".join(filter(None, (row.aside, *(f"/{each}" for each in row.value.slashes))))
-        yield _hanging(f"  {row.value.id:<24} {ways:<28} ", row.label)
+def _plain(rows: Sequence[PickerRow[Command]]) -> Iterator[str]:
+    """Wrapped on a terminal; otherwise each command in one line, for grep."""
+    ids = max(len(row.value.id) for row in rows)
+    width = ids + WAYS_COLUMNS
+    for heading, of_place in groupby(rows, lambda row: row.group):
+        named = [(f"{row.value.id:<{ids}}  {_ways(row)}", row.label) for row in of_place]
+        yield f"\n{heading}"
+        if sys.stdout.isatty():
+            yield table(named, width, MAX_COLUMNS).rstrip()
+        else:
+            yield from (f"  {name:<{width}}  {label}" for name, label in named)
 
 
-def _hanging(head: str, text: str) -> str:
-    """Put `text` next to `head`, wrapped on a terminal; otherwise in one line, for grep."""
-    room = shutil.get_terminal_size().columns - len(head)
-    if not sys.stdout.isatty() or room < MIN_ROOM:
-        return head + text
-    return head + f"\n{' ' * len(head)}".join(textwrap.wrap(text, room))
+def _ways(row: PickerRow[Command]) -> str:
+    return " ".join(filter(None, (row.aside, *(f"/{each}" for each in row.value.slashes))))
 
 
 def _done(notes: Iterable[str]) -> int:
@@ -143,9 +145,6 @@ def _done(notes: Iterable[str]) -> int:
     for note in notes:
         say(note)
     return ExitCode.DONE
-
-
-PAGE_COLUMNS: Final = 100
 
 
 def print_help(args: Args) -> int:
@@ -172,7 +171,7 @@ def _page(topic: str) -> str:
     # These take a tenth of a second to load, and the help of a command doesn't need them.
     from rich import console, markdown
 
-    terminal = console.Console(file=StringIO(), width=columns(PAGE_COLUMNS), color_system=None, legacy_windows=False)
+    terminal = console.Console(file=StringIO(), width=columns(MAX_COLUMNS), color_system=None, legacy_windows=False)
     with terminal.capture() as laid_out:
         terminal.print(markdown.Markdown(for_terminals(topic), hyperlinks=False))
     return "\n".join(line.rstrip() for line in laid_out.get().splitlines()) + "\n"

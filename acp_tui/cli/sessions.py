@@ -192,23 +192,22 @@ def say_if_open_elsewhere(past: PastSession) -> None:
 
 def find_session(index: SessionIndex, wanted: str) -> PastSession:
     """Return the recorded session whose ID is or begins with `wanted`. Raises ClientError."""
-    found = index.find(wanted)
-    if found is None:
-        raise NoSuchSession(f"no recorded session has an ID that starts with {wanted!r}", hint=_which_there_are(index))
-    return past_session(found)
+    return past_session(_recorded(index, wanted))
 
 
 def session_named(source: Path | str) -> RecordedSession | Path | str:
     """Return the session whose ID is or begins with `source`, unless that is a recording's file or a scenario."""
     if isinstance(source, str) or source.name != str(source) or source.suffix or source.exists():
         return source
-    index = recordings_index()
     with ExitOnError():
-        found = index.find(source.name)
-        if found is None:
-            what = f"there is no file {source}, and no recorded session has an ID that starts with that"
-            raise NoSuchSession(what, hint=_which_there_are(index))
-    return found
+        return _recorded(recordings_index(), source.name, f"there is no file {source}, and ")
+
+
+def _recorded(index: SessionIndex, wanted: str, before: str = "") -> RecordedSession:
+    if (found := index.find(wanted)) is not None:
+        return found
+    what = f"{before}no recorded session has an ID that starts with {wanted!r}"
+    raise NoSuchSession(what, hint=_which_there_are(index))
 
 
 def files_of(source: RecordedSession | Path) -> Sequence[Path]:

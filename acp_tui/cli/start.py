@@ -1,4 +1,4 @@
-"""`acp-tui [AGENT]`, `acp-tui run`, and `acp-tui demo`: work with an agent on the screen, or as in `otherwise`."""
+"""`acp-tui [AGENT]`, `acp-tui run`, and `acp-tui demo`: work with an agent on the screen, or as in `start_modes`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from acp_tui import demo as shipped
 from acp_tui.cli import prerequisites
 from acp_tui.cli.arguments import Args
+from acp_tui.cli.command import Late
 from acp_tui.cli.leaving import leavable
 from acp_tui.cli.screen import run_screen
 from acp_tui.client.agents.demo_agent import demo_command, with_project
@@ -17,9 +18,12 @@ from acp_tui.client.settings.location import project_settings_file, settings_fil
 from acp_tui.client.settings.mcp import servers_at_start
 
 if TYPE_CHECKING:
+    import acp_tui.cli.start_modes
     from acp_tui.cli.plain.chat import Opening
     from acp_tui.client.agents.command import AgentCommand
     from acp_tui.client.transcript import RecordTo
+else:
+    acp_tui = Late("acp_tui")
 
 # Each way only loads what it needs, because the first frame waits for it.
 
@@ -30,26 +34,20 @@ def run(args: Args) -> int:
     if is_simple and (args.agent is not None or prerequisites.has_terminal()):
         command = prerequisites.command_of(args.agent) if args.agent is not None else None
         return work_with(command, args.cwd, args.record, prompt=args.prompt)
-    return _otherwise(args, is_demo=False)
+    return acp_tui.cli.start_modes.run(args, work_with)
 
 
 def demo(args: Args) -> int:
     """Work with the scripted agent, or list its scenarios."""
     if args.list or args.word not in (None, *shipped.names()):
-        return _otherwise(args, is_demo=True)
+        return acp_tui.cli.start_modes.demo(args, play)
     return play(args.word or shipped.DEFAULT, args)
-
-
-def _otherwise(args: Args, *, is_demo: bool) -> int:
-    from acp_tui.cli import start_modes
-
-    return start_modes.demo(args, play) if is_demo else start_modes.run(args, work_with)
 
 
 def play(scenario: str, args: Args) -> int:
     command = with_project(demo_command(scenario, args.speed, 2 if args.protocol == "2" else 1))
     command = replace(command, sandbox=args.sandbox or "")
-    return work_with(command, Path(), is_plain=args.plain)  # it has its own folder
+    return work_with(command, Path(), is_plain=args.plain, prompt=args.prompt)  # it has its own folder
 
 
 def work_with(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 from acp_tui.cli import ExitCode
 from acp_tui.cli.agents import list_agents
-from acp_tui.cli.arguments import Args, options_of
+from acp_tui.cli.arguments import Args, nearest, options_of, unquoted_prompt
 from acp_tui.cli.command import UsageError
 from acp_tui.cli.leaving import leavable
 from acp_tui.cli.output import print_json, say
@@ -19,6 +20,7 @@ from acp_tui.cli.terminal import agrees
 from acp_tui.client.agents.command import DEMO
 from acp_tui.client.sessions.session_history import warning_if_open
 from acp_tui.client.worktrees import add_worktree
+from acp_tui.demo import DEFAULT, names
 from acp_tui.demo.scenario import ScenarioError, UnknownScenario, available, load
 
 
@@ -80,11 +82,23 @@ def _resume(args: Args, work_with: Callable[..., int]) -> int:
 
 
 def demo(args: Args, play: Callable[[str, Args], int]) -> int:
-    """List the demo's scenarios, or `play` one of the user's own."""
+    """List the demo's scenarios, or `play` one of the user's own, or the default one with the user's prompt."""
     if args.list:
         return _list_scenarios(args.format)
-    _check_scenario(args.word)
-    return play(args.word, args)
+    if not _is_meant_as_scenario(args.word):
+        if args.prompt is not None:
+            raise UsageError(unquoted_prompt(args.prompt))
+        args.prompt = args.word
+        return play(DEFAULT, args)
+    try:
+        load(args.word)  # before its agent fails because of it
+    except UnknownScenario as error:
+        say(f"{error}\n  to list the scenarios: acp-tui demo --list")
+    except ScenarioError as error:
+        say(str(error))
+    else:
+        return play(args.word, args)
+    return ExitCode.USAGE
 
 
 def _list_scenarios(form: str) -> int:
@@ -98,13 +112,6 @@ def _list_scenarios(form: str) -> int:
     return ExitCode.DONE
 
 
-def _check_scenario(name: str) -> None:
-    """Report an invalid scenario of the user's own, before its agent fails because of it."""
-    try:
-        load(name)
-        return
-    except UnknownScenario as error:
-        say(f"{error}\n  to list the scenarios: acp-tui demo --list")
-    except ScenarioError as error:
-        say(str(error))
-    raise SystemExit(ExitCode.USAGE)
+def _is_meant_as_scenario(word: str) -> bool:
+    is_file = word.endswith(".toml") or os.path.exists(word)  # noqa: PTH110 - a Path raises for a name that is too long
+    return is_file or bool(nearest(word, names()))

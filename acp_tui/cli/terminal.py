@@ -198,14 +198,15 @@ class LineTerminal:
             return None
         return data.decode("utf-8", "replace").strip() if data else None
 
-    async def read_answer(self) -> str:
-        """Read a line that Esc ends, too, without an answer."""
+    async def read_answer(self, keys: str) -> str:
+        """Show the keys, and read a line that Esc ends, too, without an answer."""
         try:
             before, settings = (termios.tcgetattr(self._descriptor) for _ in range(2))
         except termios.error:
             return ""
         settings[6][termios.VEOL] = ESCAPE
         termios.tcsetattr(self._descriptor, termios.TCSANOW, settings)
+        self.show(keys)
         try:
             answer = await self.read_line() or ""
         finally:
@@ -238,8 +239,7 @@ def agrees(question: str) -> bool | None:
     try:
         terminal.show(terminal.wrap(question))
         anyio.run(terminal.forget_typing)
-        terminal.show("[y/N] ")
-        answer = anyio.run(terminal.read_answer)
+        answer = anyio.run(terminal.read_answer, "[y/N] ")
     finally:
         terminal.close()
     return answer.lower() in ("y", "yes")

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from acp_tui.client.user_programs import run_program
-from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.conversation import Conversation, TurnTime
 from acp_tui.conversation.wording import duration, stop_words
 from acp_tui.values import dataclass
 
@@ -31,7 +31,7 @@ class News:
     text: str
     """In our own words."""
     seconds: float = 0.0
-    """How long the turn took, if it has ended."""
+    """How long the turn took, if it has ended, without the time that the user was asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,38 +59,23 @@ def question_in(conversation: Conversation) -> News | None:
     return News("needs_you", "asks you something") if conversation.elicitations else None
 
 
-_State: TypeAlias = Literal["idle", "working", "waiting", "gone"]
-
-
 class NewsWatch:
     def __init__(self) -> None:
-        self._state: _State = "idle"
-        self._begin_s = 0.0
+        self._told: Kind | None = None
+        """What it said when it was last looked at, apart from the end of a turn."""
+        self._time = TurnTime()
 
     def news_in(self, conversation: Conversation, now_s: float) -> News | None:
         """What is new since the last call; None if nothing is, or the user did it."""
-        before, self._state = self._state, _state_of(conversation)
-        if self._state == "working" and before == "idle":
-            self._begin_s = now_s
-        if self._state == before:
-            return None
-        match self._state:
-            case "gone":
-                return News("failed", "disconnected")
-            case "waiting":
-                return question_in(conversation)
-            case "working":
-                return None
-            case "idle":
-                return _of_end(conversation.last_stop_reason, now_s - self._begin_s) if before != "gone" else None
-
-
-def _state_of(conversation: Conversation) -> _State:
-    if not conversation.is_connected:
-        return "gone"
-    if question_in(conversation) is not None:
-        return "waiting"
-    return "idle" if conversation.is_idle else "working"
+        self._time.note_change(conversation, now_s)
+        news = question_in(conversation)
+        if not conversation.is_connected:
+            news, self._time.of_last = News("failed", "disconnected"), None
+        before, self._told = self._told, None if news is None else news.kind
+        if news is not None:
+            return news if news.kind != before else None
+        took_s, self._time.of_last = self._time.of_last, None
+        return _of_end(conversation.last_stop_reason, took_s) if took_s is not None else None
 
 
 def _of_end(stop_reason: str | None, seconds: float) -> News | None:

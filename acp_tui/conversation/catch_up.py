@@ -153,7 +153,7 @@ class _Retelling:
                 for decision in decisions:
                     key, name = next(self._keys), decision.option_name
                     option = facts.PermissionOption("answer", name or "", decision.option_kind or "")
-                    request = facts.PermissionRequest(key, call.tool_call_id, (option,))
+                    request = facts.PermissionRequest(key, call.tool_call_id, (option,), is_ours=decision.is_ours)
                     yield updates.PermissionAsked(request, decided_on)
                     chosen = None if name is None else option.option_id
                     yield updates.PermissionAnswered(key, chosen, decision.at, decision.rule, decision.is_withdrawn)

@@ -164,8 +164,11 @@ def _own(block: Text) -> Mapping[str, Any]:
 COMMAND_SCHEME: Final = "terminal:"
 """Begins the URI of the output of a command that the user ran."""
 FILE_SCHEME: Final = "file://"
+MAX_TITLE: Final = 200
 _ATTACHED: Final = re.compile(r"\s*(?:\[[^\]]*\]\((?:file|terminal):|<context ref=).*")
 """How codex-acp and Claude Agent write down what was attached."""
+_MARKS: Final = re.compile(r"^(?:#{1,6}|>) +(?=\S)|(?<!\w)(\*\*|`)(?=\S)(?P<marked>[^*`]+)(?<=\S)\1(?!\w)")
+"""Of a heading, a quote, strong text, and code."""
 
 
 def block_words(block: ContentBlock, where: Callable[[str | None], str] | None = None) -> str:
@@ -215,9 +218,13 @@ def shown_uri(uri: str | None) -> str:
 
 
 def title_in_line(told: str) -> str:
-    """A session's title in one line; without what was attached, if it's the first prompt as its agent got it."""
+    """A session's title in a short line, without Markdown's marks.
+
+    Without what was attached, too, if it's the first prompt as its agent got it.
+    """
     words = " ".join(told.split())
-    return _ATTACHED.sub("", words) or words
+    words = _MARKS.sub(r"\g<marked>", _ATTACHED.sub("", words)) or words
+    return words if len(words) <= MAX_TITLE else f"{words[: MAX_TITLE - 1]}…"
 
 
 def _count_lines(text: str) -> str:

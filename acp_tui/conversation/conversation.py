@@ -11,6 +11,7 @@ from dataclasses import field, fields, replace
 from typing import Any, Final, NamedTuple
 
 from acp_tui.conversation.buffers import ByteRing, TextBuffer
+from acp_tui.conversation.content import title_in_line
 from acp_tui.conversation.elicitation import Elicitation, UrlVisit
 from acp_tui.conversation.entries import (
     Compaction,
@@ -184,7 +185,7 @@ class Conversation:
             if isinstance(entry, Message) and entry.role == "user"
             for said in (entry.typed, entry.text)
         )
-        return make_visible_line(next(filter(None, map(_first_line, prompts)), ""))
+        return make_visible_line(title_in_line(next(filter(None, map(_first_line, prompts)), "")))
 
     @property
     def is_idle(self) -> bool:
@@ -302,3 +303,29 @@ class _KeptRing(ByteRing):
         super().__init__(ring.limit_bytes)
         self.append(ring.read_from(0)[1])
         self._end = ring.end
+
+
+class TurnTime:
+    """How long the turns of a session take, in seconds, without the time that the user is asked."""
+
+    def __init__(self) -> None:
+        self._began_s: float | None = None
+        self._asked_s: float | None = None
+        """Since when the user is asked."""
+        self.of_last: float | None = None
+        """The time of the last turn; None while one runs, and if none was seen."""
+
+    def note_change(self, conversation: Conversation, now_s: float) -> None:
+        """Note that the agent or the user has just done something."""
+        if self._asked_s is not None and self._began_s is not None and not conversation.is_asking:
+            self._began_s += now_s - self._asked_s
+        self._asked_s = (now_s if self._asked_s is None else self._asked_s) if conversation.is_asking else None
+        if not conversation.is_idle and self._began_s is None:
+            self._began_s, self.of_last = now_s, None
+        elif conversation.is_idle and self._began_s is not None:
+            self.of_last, self._began_s = self.so_far(now_s), None
+
+    def so_far(self, now_s: float) -> float:
+        """The time of the turn that runs; 0 if none does."""
+        until_s = now_s if self._asked_s is None else self._asked_s
+        return until_s - self._began_s if self._began_s is not None else 0.0

@@ -88,7 +88,7 @@ class Decision:
     """How a permission request about a tool call ended."""
 
     option_name: str | None
-    """The agent's name for the answer; None if canceled with the turn."""
+    """The answer's name; None if canceled with the turn."""
     option_kind: str | None
     at: float | None = None
     """Seconds since the epoch, if known."""
@@ -96,6 +96,8 @@ class Decision:
     """The rule that decided, in one line; None if the user did."""
     is_withdrawn: bool = False
     """Whether the agent withdrew its question."""
+    is_ours: bool = False
+    """Whether acp-tui asked, so that the name is its own."""
 
 
 @dataclass(slots=True, weakref_slot=True)

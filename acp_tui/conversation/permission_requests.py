@@ -72,9 +72,9 @@ def quoted_name(option: PermissionOption) -> str:
     return f"{name} (of a kind acp-tui doesn't know: “{_short(option.kind, MAX_KIND)}”)"
 
 
-def chosen_words(name: str, kind: str | None) -> str:
-    """Return our word and the agent's name for a given answer, without the name if it equals our word."""
-    option = PermissionOption("", name, kind or "")
+def chosen_words(decision: Decision) -> str:
+    """Return our word and the agent's name for a given answer, without the name if it equals our word or is ours."""
+    option = PermissionOption("", decision.option_name or "", decision.option_kind or "", is_ours=decision.is_ours)
     return f"{kind_word(option)} {quoted_name(option)}".rstrip()
 
 
@@ -82,7 +82,7 @@ def decision_words(decision: Decision) -> str:
     """Return what was decided about a permission request, and by whom."""
     if decision.option_name is None:
         return f"permission: {'the agent withdrew its question' if decision.is_withdrawn else 'canceled'}"
-    chosen = chosen_words(decision.option_name, decision.option_kind)
+    chosen = chosen_words(decision)
     return f"you chose: {chosen}" if decision.rule is None else f"your rule chose: {chosen} ({decision.rule})"
 
 

@@ -590,7 +590,7 @@ def _permission(conversation: Conversation, update: updates.PermissionUpdate) ->
     entry.waiting -= 1
     if update.is_passed_on:
         return Change((conversation.tool_call_entries[asked.tool_call_id],), (facts.Fact.PERMISSIONS,))
-    decision = entries.Decision(name, kind, update.at, update.rule, update.is_withdrawn)
+    decision = entries.Decision(name, kind, update.at, update.rule, update.is_withdrawn, asked.is_ours)
     entry.decisions = (*entry.decisions, decision)
     entry.decided_on = tuple(item for item in entry.call.shown_content if isinstance(item, tool_calls.TextDiff))
     if asked.is_alone and (not entry.call.is_settled or entry.call.status == tool_calls.UNFINISHED):

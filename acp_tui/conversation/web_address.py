@@ -30,6 +30,12 @@ def is_openable(url: str) -> bool:
     )
 
 
+def misleads(url: str) -> bool:
+    """Whether its host may be taken for another: there is a name before it, or it mixes scripts."""
+    parts = _split(url)
+    return parts is None or "@" in parts.netloc or _mixes_scripts(parts.hostname or "")
+
+
 def host_of(url: str) -> str:
     """Return the address's host as written, plus its decoded form if it's Punycode; "" without a host."""
     parts = _split(url)
@@ -91,14 +97,17 @@ def _scheme_warnings(parts: SplitResult) -> list[str]:
 
 def _host_warnings(host: str) -> list[str]:
     found = []
-    decoded = _decoded(host)
     if any(label.startswith("xn--") for label in host.split(".")):
         found.append("The host is in Punycode: letters of other scripts may look like familiar ones.")
     elif not host.isascii():
         found.append("The host has non-ASCII letters, which may look like familiar ones.")
-    if any(len(_scripts(label)) > 1 for label in decoded.split(".")):
+    if _mixes_scripts(host):
         found.append("The host mixes scripts, as deceptive addresses do.")
     return found
+
+
+def _mixes_scripts(host: str) -> bool:
+    return any(len(_scripts(label)) > 1 for label in _decoded(host).split(".") if not label.isascii())
 
 
 def _decoded(host: str) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -249,6 +249,17 @@ def reason_prompt(title: str, reason: str) -> str:
     line = " ".join(title.split())
     short = line if len(line) <= MAX_TITLE else line[: MAX_TITLE - 1] + "…"
     return f'About the rejected "{short}": {reason}'
+
+
+MOST_LAST_WORDS: Final = 4
+"""A few lines leave room for the conversation on a small screen."""
+
+
+def last_words(stderr: Sequence[str]) -> Sequence[str]:
+    """The last lines of a program that failed which aren't indented, as those of a stack are; all if they're few."""
+    if len(stderr) <= MOST_LAST_WORDS + 1:
+        return stderr
+    return ([line for line in stderr if line.strip() and not line[0].isspace()] or stderr)[-MOST_LAST_WORDS:]
 
 
 def forked(title: str) -> str:

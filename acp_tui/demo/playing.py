@@ -329,7 +329,8 @@ def _succeeded(fields: Wire, exit_code: int | None) -> bool:
 
 
 async def _create_terminal(turn: DemoTurn, fields: Wire, argv: list[str]) -> str:
-    env, cwd = turn.fill(fields.get("env", {})), turn.path(turn.fill(fields.get("cwd", "")))
+    env = {name: value for name, value in turn.fill(fields.get("env", {})).items() if value}  # clients show it
+    cwd = turn.path(turn.fill(fields.get("cwd", "")))
     limit_bytes = fields.get("output_limit_bytes")
     try:
         # Shielded: a terminal with an unknown ID couldn't be released.

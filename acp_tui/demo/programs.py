@@ -1,7 +1,7 @@
 """Small programs for the demo's terminals, run by path: `python programs.py NAME`.
 
 They print what terminals must handle, and need only the standard library. DEMO_SPEED scales their pauses like the
-agent's; without it there are none.
+agent's; 0 is without any.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import os
 import sys
 import time
 
-SPEED = float(os.environ.get("DEMO_SPEED") or 0)
+SPEED = float(os.environ.get("DEMO_SPEED") or 1)
 
 
 def show(text: str, pause_s: float = 0.0) -> None:

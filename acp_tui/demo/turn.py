@@ -70,7 +70,7 @@ class DemoTurn:
         self._values = dict(texts) | {
             "cwd": session.cwd,
             "text": text,
-            "speed": f"{pace.speed:g}",
+            "speed": "" if pace.speed == 1 else f"{pace.speed:g}",
             "python": "python3" if shutil.which("python3") else sys.executable,
             "programs": str(PROGRAMS),
         }

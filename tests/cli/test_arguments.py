@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from acp_tui import __version__
-from acp_tui.cli.arguments import ChosenAgent, absolute
+from acp_tui.cli.arguments import ChosenAgent, absolute, read_arguments
 from acp_tui.cli.commands import COMMANDS
 from acp_tui.cli.main import main
 from support.command_line import data_of, given
@@ -22,7 +22,8 @@ BOXED = ChosenAgent(name="gemini", sandbox="workspace")
 
 
 EXEC = {"agent": GEMINI, "cwd": HERE, "format": "text"}
-DEMO = {"speed": 1.0, "format": "text", "protocol": "1"}
+NPX = {"agent": ChosenAgent(argv=("npx", "x")), "cwd": HERE}
+DEMO = {"speed": 1.0, "format": "text"}
 
 
 @pytest.mark.parametrize(
@@ -65,6 +66,9 @@ DEMO = {"speed": 1.0, "format": "text", "protocol": "1"}
         ("run demo", "run", {"agent": ChosenAgent(name="demo"), "cwd": HERE}),
         ("-- npx x", "", {"agent": ChosenAgent(argv=("npx", "x")), "cwd": HERE}),
         ("-- npx -- x --version", "", {"agent": ChosenAgent(argv=("npx", "--", "x", "--version")), "cwd": HERE}),
+        ("explain --plain -- npx x", "", {**NPX, "prompt": "explain", "plain": True}),
+        ("run --plain explain -- npx x", "run", {**NPX, "prompt": "explain", "plain": True}),
+        ("exec explain -- npx x", "exec", {**EXEC, **NPX, "prompt": "explain"}),
         ("run -- exec", "run", {"agent": ChosenAgent(argv=("exec",)), "cwd": HERE}),
         ("exec gemini", "exec", EXEC),
         ("exec gemini --prompt hi --format ndjson", "exec", {**EXEC, "prompt": "hi", "format": "ndjson"}),
@@ -73,11 +77,24 @@ DEMO = {"speed": 1.0, "format": "text", "protocol": "1"}
         ("exec -p x -- a -p -- c", "exec", {**EXEC, "prompt": "x", "agent": ChosenAgent(argv=("a", "-p", "--", "c"))}),
         ("demo", "demo", DEMO),
         ("demo coding --speed 0", "demo", {**DEMO, "word": "coding", "speed": 0.0}),
+        ("demo coding explain", "demo", {**DEMO, "word": "coding", "prompt": "explain"}),
         ("demo --list", "demo", {**DEMO, "list": True}),
     ],
 )  # fmt: skip
 def test_each_way_to_call_it(line: str, command: str, values: dict[str, Any]):
     assert given(line) == (command, values)
+
+
+@pytest.mark.parametrize("prompt", ["See https://a.example/x", "wss://a.example/acp is down", "", "two\nlines"])
+def test_a_prompt_before_a_command_may_be_any_text(prompt: str):
+    _, values = read_arguments([prompt, "--", "npx"])
+    assert (values.prompt, values.agent) == (prompt, ChosenAgent(argv=("npx",)))
+
+
+@pytest.mark.parametrize("prompt", ["fix the tests", "see https://a.example/x"])
+def test_a_prompt_without_an_agent_is_told_where_it_goes(prompt: str, capfd: pytest.CaptureFixture[str]):
+    assert main([prompt]) == 127
+    assert "a prompt follows its agent: acp-tui AGENT PROMPT" in capfd.readouterr().err
 
 
 def test_a_path_is_told_without_detours_and_leads_where_the_shell_would_go(
@@ -98,7 +115,10 @@ def test_a_path_is_told_without_detours_and_leads_where_the_shell_would_go(
         ("exec", "exec needs an agent"),
         ("run", "run needs an agent"),
         ("exec --", "no command follows --"),
-        ("gemini -- npx", "two agents: gemini"),
+        ("gemini -- npx", "two agents: gemini, and the command after --"),
+        ("gemini hi -- npx", "two agents: gemini, and the command after --"),
+        ("hi --", "no command follows --"),
+        ("exec hi -p there -- npx", "two prompts: 'hi', and that of --prompt"),
         ("exec gemini hi -p there", "two prompts: 'hi', and that of --prompt"),
         ("--mode plan", "--mode says how to run an agent: name it too"),
         ("--system-prompt brief", "--system-prompt says how to run an agent: name it too"),
@@ -130,7 +150,11 @@ def test_a_mistake_is_one_line_with_status_2(line: str, said: str, capfd: pytest
         ("exec gemini what is this", "put quotes around the prompt"),
         ("gemini what is this", "put quotes around the prompt"),
         ("run gemini what is this", "put quotes around the prompt"),
+        ("what is -- npx", "put quotes around the prompt"),
+        ("demo what is", "put quotes around the prompt"),
+        ("demo what is this", "put quotes around the prompt"),
         ("gemini /", "use --cwd"),
+        ("/ -- npx", "use --cwd"),
         ("exec gemini /", "use --cwd"),
         ("sessions parser bug", "put quotes around the words"),
         ("keys fold all", "put quotes around the words"),
@@ -145,7 +169,7 @@ def test_what_is_given_in_the_wrong_place_is_told_where_it_goes(
     assert where_it_goes in capfd.readouterr().err.splitlines()[0]
 
 
-@pytest.mark.parametrize("line", ["gemini --no-such-option", "doctor gemini codex", "demo coding full"])
+@pytest.mark.parametrize("line", ["gemini --no-such-option", "doctor gemini codex"])
 def test_what_belongs_nowhere_is_only_named(line: str, capfd: pytest.CaptureFixture[str]):
     assert main(line.split()) == 2
     assert capfd.readouterr().err.splitlines()[0].endswith(line.split()[-1])
@@ -210,7 +234,7 @@ def test_the_scenarios_are_listed(capfd: pytest.CaptureFixture[str]):
 
 
 def test_an_unknown_scenario_is_said(capfd: pytest.CaptureFixture[str]):
-    assert main(["demo", "nope"]) == 2
+    assert main(["demo", "nope.toml"]) == 2
     assert "--list" in capfd.readouterr().err
 
 

@@ -21,7 +21,7 @@ def given_settings(text: str) -> None:
 
 
 def test_settings_are_printed_with_what_holds(capsys: pytest.CaptureFixture[str]) -> None:
-    given_settings("workspace.write = 'ask'\nappearance.asci = true")
+    given_settings("workspace.write = 'ask'\nappearance.asci = true\nappearance.theme = 'nrod'\nkeys.find = 'f99'")
 
     assert main(["settings"]) == 0
 
@@ -29,7 +29,13 @@ def test_settings_are_printed_with_what_holds(capsys: pytest.CaptureFixture[str]
     assert told.out.startswith(f"These are set in {settings_file()}.\n")
     assert 'workspace.write = "ask"\n    Files an agent writes through acp-tui.' in told.out
     assert 'Default: "ask-if-unasked".' in told.out
-    assert "did you mean ascii?" in told.err
+    assert 'appearance.theme = "acp-dark"' in told.out
+    unknown_key, unknown_theme, key, usual = told.err.splitlines()
+    assert "did you mean ascii?" in unknown_key
+    assert "there is no theme 'nrod'; known: " in unknown_theme
+    assert unknown_theme.endswith("; acp-dark is shown instead")
+    assert "keys.find: 'f99' is ignored" in key
+    assert "keys.find: the default key stays in effect" in usual
 
 
 def test_settings_that_match_a_word_are_printed_the_best_first(capsys: pytest.CaptureFixture[str]) -> None:
@@ -82,13 +88,13 @@ def test_keys_are_printed_as_the_user_chose_them(capsys: pytest.CaptureFixture[s
     assert main(["keys"]) == 0
 
     told = capsys.readouterr()
-    assert "  find                     Ctrl+O /find                 Find in the conversation" in told.out
+    assert "Ctrl+O /find               Find in the conversation" in told.out
     assert "Ctrl+O is taken from toggle_all" in told.err
 
 
 def test_a_command_without_a_key_is_printed_with_what_to_type(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["keys", "/rename"]) == 0
-    assert "  rename_session           /rename                      Rename the session" in capsys.readouterr().out
+    assert "  rename_session  /rename                    Rename the session" in capsys.readouterr().out
 
 
 def test_a_rule_that_cannot_be_read_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
@@ -117,4 +123,11 @@ def test_on_a_terminal_what_a_key_does_is_wrapped_in_its_column(
 
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
-    assert " " * 56 + "cancel the turn" in lines
+    column = next(line.index("Send the prompt") for line in lines if "Send the prompt" in line)
+    assert " " * column + "the turn" in lines
+    ways = next(at for at, line in enumerate(lines) if line.endswith("Ctrl+J Shift+Enter Alt+Enter"))
+    assert lines[ways + 1] == " " * column + "New line"
+
+    monkeypatch.setenv("COLUMNS", "40")
+    assert main(["keys"]) == 0
+    assert "      Send the prompt" in capsys.readouterr().out.splitlines()

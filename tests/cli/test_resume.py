@@ -370,7 +370,7 @@ async def test_a_recorded_session_is_rendered_and_redacted_by_its_id(
     capsys.readouterr()
     assert main(["redact", "lions", "-o", str(tmp_path / "lions.jsonl")]) == 2
     said = capsys.readouterr().err
-    assert "there is no file lions, and no recorded session has an ID that starts with that" in said
+    assert "there is no file lions, and no recorded session has an ID that starts with 'lions'" in said
     assert session_id in said
 
 

@@ -2,9 +2,11 @@
 
 import pytest
 
+from acp_tui.conversation.catch_up import retold
 from acp_tui.conversation.conversation import NOTHING, Change, Conversation
 from acp_tui.conversation.entries import Decision, EntryId, ToolCallEntry
 from acp_tui.conversation.facts import Fact, PermissionOption, PermissionRequest, RequestKey
+from acp_tui.conversation.permission_requests import decision_words
 from acp_tui.conversation.tool_calls import ToolCallId, ToolCallPatch
 from acp_tui.conversation.updates import PermissionAnswered, PermissionAsked
 from support.folding import ALLOW, REJECT, agent, ask, call, fold, last_change, prompt, texts
@@ -77,6 +79,15 @@ def test_decisions_about_one_tool_call_are_kept_in_their_order() -> None:
         "No",
         "Allow once",
     ]
+
+
+def test_an_answer_to_a_question_of_acp_tui_is_told_by_its_own_name() -> None:
+    option = PermissionOption("session", "Allow in this session", "allow_always")
+    request = PermissionRequest(RequestKey(1), ToolCallId("t"), (option,), is_ours=True)
+    conversation = fold(PermissionAsked(request, ToolCallPatch(ToolCallId("t"))), answered(1, option))
+    for told in (conversation, fold(*retold(conversation))):
+        (decision,) = entry_of(told, "t").decisions
+        assert decision_words(decision) == "you chose: Allow in this session"
 
 
 def test_a_decision_changes_no_status() -> None:

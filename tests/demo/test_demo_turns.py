@@ -149,6 +149,15 @@ async def test_a_command_runs_in_an_embedded_terminal_that_is_released(connect):
         assert client.message() == "built"
 
 
+async def test_a_command_is_told_the_speed_unless_it_is_the_usual_one(connect):
+    turns = '[[prompt]]\nstep = [{ run = { command = "make", env = { DEMO_SPEED = "{speed}" } } }]'
+    for speed, env in ((1, []), (0, [{"name": "DEMO_SPEED", "value": "0"}])):
+        async with connect(turns, speed=speed) as client:
+            await client.open()
+            await client.prompt()
+            assert client.params("terminal/create").get("env", []) == env
+
+
 async def test_a_failing_command_fails_its_tool_call(connect):
     async with connect(RUNNING) as client:
         client.exit_code = 3

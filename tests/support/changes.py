@@ -34,13 +34,14 @@ LOOKS: Final = {
     "100x30-ansi": ("ansi-dark", (100, 30)),
 }
 BEGAN: Final = datetime(2026, 11, 22, 14, 3)
+ONE_FILE: Final = {"a.txt": b"one\n"}
 
 
 def make_repository(root: Path, files: dict[str, bytes]) -> None:
     """A repository with these files committed."""
     if shutil.which("git") is None:
         pytest.skip("git isn't installed")
-    root.mkdir()
+    root.mkdir(exist_ok=True)
     write(root, files)
     for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):
         command = ["git", "-c", "user.name=n", "-c", "user.email=e", *words]

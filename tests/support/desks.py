@@ -65,8 +65,12 @@ class Desk(Page):
 
     async def has_session(self) -> None:
         """Wait until a prompt can be sent."""
-        await self.until(lambda: self.status.startswith("● "))
+        await self.until(lambda: self.status.startswith("● ") and self._takes_prompts)
         await self.settled()
+
+    @property
+    def _takes_prompts(self) -> bool:
+        return self.tab.session is not None and not self.tab.writing.why_not
 
     # What the user does
 

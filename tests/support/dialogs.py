@@ -128,7 +128,7 @@ def recorded(
     name = SessionId(session_id)
     file = f"/recordings/{session_id}".replace("\0", "")
     whole = RecordedSession(
-        name, agent, command or (agent,), cwd, title, last_at, last_at, prompts, (file,), agents=(agent,)
+        name, agent, command or (agent,), cwd, title, last_at, last_at, prompts, (file,), agents=(agent,), origin=file
     )
     return PastSession(agent, name, cwd, title, last_at, recorded=whole)
 
@@ -150,7 +150,7 @@ class NoSessions:
     def panel_asking(self, key: str) -> SessionPanel | None:
         return None
 
-    async def find_branches(self) -> None: ...
+    async def look_at_tabs(self) -> None: ...
 
     async def in_hosts(self) -> Sequence[SessionRow]:
         return ()
@@ -243,14 +243,15 @@ class SampleSessions(NoSessions):
 
     def in_tabs(self) -> Sequence[SessionRow]:
         at = self._now.timestamp()
+        pinned = PastSession("codex", SessionId("c"), ELSEWHERE, is_pinned=True)
         return (
             SessionRow(
                 "tab-1", "Fix the build", OPEN, None, "claude", HERE, at - 30, "main", "+12 -3", " 1 ●", "", "Done.",
                 is_tab=True, is_current=True,
             ),
             SessionRow(
-                "tab-2", "Rewrite the parser", NEEDS_YOU, None, "codex", ELSEWHERE, at, "parser", "+210 -98", " 2 ▲",
-                "", "Run the tests", is_tab=True, is_pinned=True,
+                "tab-2", "Rewrite the parser", NEEDS_YOU, pinned, "codex", ELSEWHERE, at, "parser", "+210 -98", " 2 ▲",
+                "", "Run the tests", is_tab=True,
             ),
         )  # fmt: skip
 

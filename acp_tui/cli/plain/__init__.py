@@ -211,7 +211,7 @@ def _may_leave(chat: Chat) -> bool:
 async def _rename(chat: Chat, name: str) -> None:
     name = name or await chat.console.ask("Its new name: ", is_guarded=False, can_be_left=True) or ""
     if name:
-        name = await rename(_session(chat), chat.agent.command.name, name)
+        name = await rename(_session(chat), chat.agent.command, name)
         chat.say(f"renamed to {name}")
 
 

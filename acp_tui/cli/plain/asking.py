@@ -55,7 +55,8 @@ WITHDRAWN: Final = "(no longer needed)"
 
 async def choose(console: Console, question: str, choices: Sequence[str]) -> int | None:
     """Return the index of the choice whose number is typed; None for an empty line, Ctrl+C, or the end of the input."""
-    rows = [f"  {number}  {make_visible_line(choice)}" for number, choice in enumerate(choices, 1)]
+    width = len(str(len(choices)))
+    rows = [f"  {number:<{width}}  {make_visible_line(choice)}" for number, choice in enumerate(choices, 1)]
     console.say("\n".join([question, *rows]))
     is_guarded, numbers = True, "1" if len(choices) == 1 else f"1-{len(choices)}"
     while True:

@@ -22,7 +22,15 @@ from acp_tui.conversation.facts import Fact, Plan, PlanStep, SessionId
 from acp_tui.conversation.tool_text import visible_title
 from acp_tui.conversation.updates import ClientRemark, Reconnected, UnknownUpdate
 from acp_tui.conversation.visible import make_visible, make_visible_line
-from acp_tui.conversation.wording import answer_words, error_words, forked, stop_words, subagent_state, value_name
+from acp_tui.conversation.wording import (
+    answer_words,
+    error_words,
+    forked,
+    last_words,
+    stop_words,
+    subagent_state,
+    value_name,
+)
 from acp_tui.values import dataclass
 
 STEP_WORDS: Final = {"completed": "done", "in_progress": "now", "pending": "to do"}
@@ -356,7 +364,7 @@ def _words(entry: entries.Entry) -> str:
         case entries.TurnEnd(stop_reason):
             return make_visible_line(stop_words(stop_reason))
         case entries.Failure(message, detail, stderr_tail, said):
-            lines = filter(None, (message, detail, stderr_tail.strip(), *error_words(said)))
+            lines = filter(None, (message, detail, *last_words(stderr_tail.strip().split("\n")), *error_words(said)))
             return make_visible("\n".join(lines))
         case Reconnected(forked_from=title) if title:
             return make_visible_line(forked(title))

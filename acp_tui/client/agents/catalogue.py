@@ -203,7 +203,7 @@ def find_agent(name: str, place: CatalogueSources | None = None) -> ListedAgent:
     Raises AgentNotFound, and SettingsError for a mistake in the user's file that affects it. Blocks, and looks no
     further than necessary.
     """
-    if "://" in name:
+    if "://" in name and len(name.split()) == 1:  # a prompt may have an address in it
         return ListedAgent(command_at(name), EntrySource.USER, name)
     place = place or CatalogueSources()
     user = configured_agents.read_configured_agents(place.agents_file, place.environ)
@@ -217,7 +217,7 @@ def find_agent(name: str, place: CatalogueSources | None = None) -> ListedAgent:
         return _on_path(known)
     listed = _all(user, cached_registry(place.registry_file), place)
     found = next((agent for agent in listed if agent.name == name), None) or next(
-        (agent for agent in listed if agent.registry_id == name), None
+        (agent for agent in listed if name and agent.registry_id == name), None
     )
     if found is None:
         raise _unknown(name, listed, place.agents_file)
@@ -247,6 +247,8 @@ def _unknown(name: str, listed: Iterable[ListedAgent], agents_file: Path) -> Age
         advice = f"did you mean {' or '.join(near)}?"
     elif os.path.isdir(name):  # noqa: PTH112 - a Path raises for a name that is too long
         advice = f"it's a folder; to work in it: acp-tui AGENT --cwd {name}"
+    elif len(name.split()) > 1:
+        advice = "a prompt follows its agent: acp-tui AGENT PROMPT"
     else:
         advice = f"known: {', '.join(names)}"
     return AgentNotFound(

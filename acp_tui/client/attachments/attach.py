@@ -23,12 +23,15 @@ _CODE_OR_MENTION: Final = re.compile(
       ^[ \t>]* (?P<fence> `{{3,}}(?=[^`\n]*$) | ~{{3,}} ) .*? (?: ^[ \t>]*(?P=fence)[`~]*[ \t\r]*$ | \Z )
     | (?<!`)(?P<ticks>`+)(?!`) (?:(?!\n[ \t\r]*\n).){{1,1000}}? (?<!`)(?P=ticks)(?!`)
     | (?: \A | (?<=[\s{re.escape(_OPENING)}]) ) @
-      (?: "(?P<quoted>[^"\n]+)" (?: :(?P<first>[0-9]{{1,9}}) (?: -(?P<last>[0-9]{{1,9}}) )? )?
+      (?: "(?P<quoted>[^"\n]+)" (?P<lines> :[0-9]{{1,9}} (?: -[0-9]{{1,9}} )? )?
         | (?P<word>[^\s`"][^\s`]*) )
     """,
     re.VERBOSE | re.MULTILINE | re.DOTALL,
 )
 _WITH_LINES: Final = re.compile(r"(?P<path>.+):(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9}))?")
+
+_OTHER_LINES: Final = re.compile("[:#]")
+"""What begins lines that aren't read as such: `a.py:3:7`, `a.py#L3`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +42,8 @@ class Mention:
     stop: int
     path_text: str
     """As written, without quotes and lines."""
-    first_line: int | None = None
-    """1-based; None for the whole file."""
-    last_line: int | None = None
-    """Inclusive, at least `first_line`; None exactly if that is None."""
+    lines: MentionedLines | None = None
+    """None for the whole file."""
 
 
 def mentions(text: str) -> list[Mention]:
@@ -72,8 +73,8 @@ def each_reading(text: str) -> Iterator[Sequence[Mention]]:
 
 def _readings(piece: re.Match[str]) -> list[Mention]:
     """The possible readings of a piece of the text; empty if it's code."""
-    if piece["quoted"] is not None:
-        return [_mention(piece.start(), piece.end(), piece["quoted"], piece["first"], piece["last"])]
+    if piece["quoted"] is not None:  # the lines may be in the quotes, too
+        return list(_readings_of_name(piece.start(), piece.end(), piece["quoted"] + (piece["lines"] or "")))
     return list(_readings_of_word(piece.start(), piece["word"] or ""))
 
 
@@ -83,18 +84,15 @@ def _readings_of_word(start: int, word: str) -> Iterator[Mention]:
     if not word[:shortest].strip("/"):
         return
     for length in range(min(len(word), shortest + _MAX_KEPT_CLOSING), shortest - 1, -1):
-        stop = start + len("@") + length
-        yield Mention(start, stop, word[:length])
-        if match := _WITH_LINES.fullmatch(word, 0, length):
-            yield _mention(start, stop, match["path"], match["first"], match["last"])
+        yield from _readings_of_name(start, start + len("@") + length, word[:length])
 
 
-def _mention(start: int, stop: int, path_text: str, first: str | None, last: str | None) -> Mention:
+def _readings_of_name(start: int, stop: int, name: str) -> Iterator[Mention]:
     """Swaps lines in the wrong order. Line 0 means 1, as in the protocol (R-FS-2)."""
-    if first is None:
-        return Mention(start, stop, path_text)
-    low, high = sorted((int(first), int(last or first)))
-    return Mention(start, stop, path_text, max(low, 1), max(high, 1))
+    yield Mention(start, stop, name)
+    if match := _WITH_LINES.fullmatch(name):
+        low, high = sorted((int(match["first"]), int(match["last"] or match["first"])))
+        yield Mention(start, stop, match["path"], MentionedLines(max(low, 1), max(high, 1)))
 
 
 _DEFAULT_LIMITS: Final = AttachmentLimits()
@@ -121,8 +119,9 @@ def attach(text: str, cwd: Path, *, limits: AttachmentLimits = _DEFAULT_LIMITS) 
         named = _find(readings, cwd)
         if named is not None:
             found.append(named)
-        elif _looks_like_a_file(readings[-1].path_text):
-            missing.append(f"no such file: {readings[-1].path_text}: it is sent as text")
+        elif _is_meant_as_a_file(readings[-1], cwd):
+            written = text[readings[-1].start + len("@") : readings[-1].stop]
+            missing.append(f"no such file: {written}: it is sent as text")
     outcomes = [block_for(named, limits) for named in dict.fromkeys(found)]
     # Different mentions can result in the same block, such as a link to the file instead of lines it doesn't have.
     blocks = dict.fromkeys(block for block, _ in outcomes if block is not None)
@@ -135,15 +134,19 @@ def _find(readings: Iterable[Mention], cwd: Path) -> NamedPath | None:
     for mention in readings:
         path = _existing(mention.path_text, cwd)
         if path is not None:
-            return NamedPath(path, _lines(mention), mention.path_text)
+            return NamedPath(path, mention.lines, mention.path_text)
     return None
 
 
-def _looks_like_a_file(path_text: str) -> bool:
+def _is_meant_as_a_file(mention: Mention, cwd: Path) -> bool:
     """Whether it was probably meant as a file, unlike `@property` and `@someone`."""
+    path_text = mention.path_text
     stem, dot, suffix = path_text.rpartition(".")
     has_suffix = bool(stem) and bool(dot) and suffix.isalnum() and len(suffix) <= MAX_SUFFIX
-    return has_suffix or path_text.startswith(("./", "../", "/", "~/"))
+    if has_suffix or path_text.startswith(("./", "../", "/", "~/")):
+        return True
+    name = _OTHER_LINES.split(path_text, maxsplit=1)[0]
+    return mention.lines is not None if name == path_text else bool(name and _existing(name, cwd))
 
 
 def _existing(path_text: str, cwd: Path) -> Path | None:
@@ -158,9 +161,3 @@ def _existing(path_text: str, cwd: Path) -> Path | None:
         return path  # it exists or may exist; reading it reports any problem
     except (OSError, ValueError, RuntimeError):  # no such file, an impossible name, or no home
         return None
-
-
-def _lines(mention: Mention) -> MentionedLines | None:
-    if mention.first_line is None or mention.last_line is None:
-        return None
-    return MentionedLines(mention.first_line, mention.last_line)

@@ -174,7 +174,7 @@ _BEING_WRITTEN: Final = re.compile(
     rf"(?: \"(?P<quoted>[^\"\n]*)(?P<closed>\"(?:{_LINES})?)? | (?P<word>[^\s`\"]*) ) \Z",
     re.VERBOSE,
 )
-_WORD_WITH_LINES: Final = re.compile(rf"(?P<path>.+){_LINES}")
+_WITH_LINES: Final = re.compile(rf"(?P<path>.+){_LINES}")
 # The part of a mention after the cursor. An unclosed quotation doesn't extend over the rest of the text.
 _REST_OF_WORD: Final = re.compile(r"[\w./~-]*")
 _REST_OF_QUOTED: Final = re.compile(r"(?:[^\"\n]*\")?")
@@ -201,17 +201,11 @@ def being_written(line: str, column: int) -> PartialMention | None:
     start = begin + found.start()
     if found["closed"] is not None:
         return PartialMention(start, column, found["quoted"], found["lines"]) if found["lines"] is not None else None
-    if found["quoted"] is not None:
-        return PartialMention(start, _end_of(_REST_OF_QUOTED, line, column), found["quoted"])
-    ranged = _WORD_WITH_LINES.fullmatch(found["word"])
-    if ranged is not None:
+    word, rest = (found["word"], _REST_OF_WORD) if found["quoted"] is None else (found["quoted"], _REST_OF_QUOTED)
+    if (ranged := _WITH_LINES.fullmatch(word)) is not None:
         return PartialMention(start, column, ranged["path"], ranged["lines"])
-    return PartialMention(start, _end_of(_REST_OF_WORD, line, column), found["word"])
-
-
-def _end_of(rest: re.Pattern[str], line: str, column: int) -> int:
-    found = rest.match(line, column)
-    return found.end() if found is not None else column
+    after = rest.match(line, column)
+    return PartialMention(start, after.end() if after is not None else column, word)
 
 
 def mention_of(path: str, *, is_open: bool = False) -> str | None:

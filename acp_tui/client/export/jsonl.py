@@ -59,6 +59,7 @@ TYPES: Final[Mapping[type, str]] = {
 LEFT_OUT: Final[Mapping[type, tuple[str, ...]]] = {
     entries.Message: ("message_id",),  # "entry" identifies it in both versions of the protocol
     entries.ToolCallEntry: ("decided_on",),  # content is as the agent last reported it
+    entries.Decision: ("is_ours",),  # the name says what was chosen
     tool_calls.ToolCall: ("places",),  # the diffs say their places
 }
 """Fields that aren't written."""

@@ -34,7 +34,7 @@ from acp_tui.conversation.conversation import Change
 from acp_tui.conversation.entries import Failure, Message
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, Fact, SelectOption, SessionId, mode_of
 from acp_tui.conversation.recall import recall
-from acp_tui.conversation.updates import ClientRemark, Reconnected
+from acp_tui.conversation.updates import ClientRemark, InfoChanged, Reconnected, Renamed
 from acp_tui.conversation.wording import value_name
 from acp_tui.protocol.roles import AgentCapabilities, ClientOffer
 from acp_tui.rpc import Tap
@@ -329,6 +329,7 @@ class SessionDriver:
             if show is not None and is_loadable:
                 session = await self.open(earlier.session_id, earlier.cwd, show, mode=earlier.last_mode)
                 session.queue, session.has_missed = earlier.queue, earlier.has_missed
+                keep_title(session, earlier.conversation.title or "", is_named=earlier.conversation.is_named)
                 session.apply(
                     Reconnected(
                         remembers=True,
@@ -379,6 +380,14 @@ async def show_as_recorded(session: Session, command: AgentCommand) -> None:
         recorded = await to_thread.run_sync(recorded_conversation, session.session_id, command)
         if recorded is not None:
             recall(session.conversation, recorded)
+
+
+def keep_title(session: Session, title: str, *, is_named: bool) -> None:
+    """Give an opened session the title that it had, unless its agent tells another and this isn't the user's own."""
+    if is_named and not session.conversation.is_named:
+        session.apply(Renamed(title))
+    elif title and not session.conversation.title:
+        session.hear(InfoChanged(title=title))
 
 
 async def keep_mode(session: Session, before: SelectOption, *, is_told: bool = True) -> None:

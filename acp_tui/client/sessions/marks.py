@@ -8,14 +8,17 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from anyio import to_thread
+
 from acp_tui.client.errors import ClientError
 from acp_tui.client.private_files import read_json_object, write_json_state
 from acp_tui.client.safe_git import branch_of, in_same_project
-from acp_tui.client.sessions.session_history import PastSession, recorded_sessions
+from acp_tui.client.sessions.session_history import PastSession, open_session, recorded_sessions
 from acp_tui.client.settings.location import state_folder
 from acp_tui.values import dataclass
 
 if TYPE_CHECKING:
+    from acp_tui.client.agents.command import AgentCommand
     from acp_tui.client.sessions.session import Session
     from acp_tui.client.transcript.index import SessionIndex
 
@@ -56,7 +59,7 @@ class SessionMarks:
         self._file = file or state_folder() / "session-marks.json"
 
     def all(self) -> dict[str, Mark]:
-        """By agent and session. What can't be read counts as unmarked."""
+        """By the keys of the sessions. What can't be read counts as unmarked."""
         kept = read_json_object(self._file)
         return {key: _mark(fields) for key, fields in kept.items() if isinstance(fields, dict)}
 
@@ -70,7 +73,7 @@ class SessionMarks:
         for key in _keys_of(past):
             marks.pop(key, None)
         if mark != UNMARKED:
-            marks[_keys_of(past)[0]] = mark
+            marks[past.key] = mark
         kept = list(marks.items())[-MAX_KEPT:]
         try:
             write_json_state(self._file, {key: asdict(mark) for key, mark in kept})
@@ -84,16 +87,18 @@ class SessionMarks:
         return sorted(known, key=lambda one: (one.is_archived, not one.is_pinned))
 
 
-async def rename(session: Session, agent: str, name: str) -> str:
+async def rename(session: Session, agent: AgentCommand, name: str) -> str:
     """Rename an open session, in the agent too, if it accepts titles. Returns its name. Raises ClientError."""
     name = await session.rename(name[:MAX_NAME])
-    SessionMarks().change(PastSession(agent, session.session_id, session.cwd), lambda mark: replace(mark, name=name))
+    past = await to_thread.run_sync(open_session, session, agent)
+    SessionMarks().change(past, lambda mark: replace(mark, name=name))
     return name
 
 
 def _keys_of(past: PastSession) -> list[str]:
-    """Keys that distinguish the session from those of other agents: one for each name of its own."""
-    return [f"{agent}/{past.session_id}" for agent in past.agents]
+    """The keys of the session now, and for the last one with its ID, of before it was recorded."""
+    before = [f"{agent}/{past.session_id}" for agent in past.agents] if past.is_latest else []
+    return [past.key, *before]
 
 
 def _mark_in(marks: Mapping[str, Mark], past: PastSession) -> Mark:

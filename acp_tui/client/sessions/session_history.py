@@ -138,9 +138,8 @@ class PastSession:
 
     @property
     def key(self) -> str:
-        """A key that is unique among all sessions; an ID alone isn't."""
-        first = self.recorded.files[0].rpartition("/")[2] if self.recorded is not None else ""
-        return f"{self.agent}/{self.session_id}/{first}"
+        """Tells it from all other sessions, whose agents may reuse its ID, as long as it isn't recorded later."""
+        return self.recorded.origin if self.recorded is not None else f"{self.agent}/{self.session_id}"
 
     @property
     def command(self) -> tuple[str, ...]:
@@ -264,6 +263,13 @@ def recorded_session(session_id: SessionId, command: AgentCommand) -> SessionFro
     return _recorded(
         session_id, command, lambda index, found: reread(index, found) if _is_short(index, found) else None
     )
+
+
+def open_session(session: Session, command: AgentCommand) -> PastSession:
+    """An agent's open session, with what is recorded of it. Blocks."""
+    is_blank = session.conversation.is_blank  # an earlier one may have had its ID
+    recorded = None if is_blank else _recorded(session.session_id, command, lambda _, found: found)
+    return PastSession(command.name, session.session_id, session.cwd, recorded=recorded)
 
 
 def _is_short(index: SessionIndex, recorded: RecordedSession) -> bool:

@@ -11,6 +11,7 @@ from typing import Any, Final
 from acp_tui.client.secrets.masking import masked_text
 from acp_tui.client.transcript.events import Event, Frame, Header, OwnAction
 from acp_tui.client.transcript.lines import MAX_S, Recording, mapping
+from acp_tui.conversation.content import MAX_TITLE
 from acp_tui.conversation.updates import Renamed
 from acp_tui.protocol.roles import Quirks, quirks_of
 from acp_tui.rpc import Direction
@@ -23,7 +24,6 @@ _SAYS_NOTHING: Final = re.compile(
     rb'"sessionUpdate":\s*"(?!(?:agent_message_chunk|user_message_chunk|session_info_update|tool_call)")'
 )
 _NEW: Final = ("session/new", "session/fork")
-MAX_TITLE: Final = 200
 MAX_AGENT_TITLE: Final = 40
 
 

@@ -74,6 +74,8 @@ class RecordedSession:
     """All names of its command, the last one first."""
     forked_from: str = ""
     """The ID of the session that it is a fork of."""
+    origin: str = ""
+    """Tells it from all others that were ever recorded. An ID doesn't, because agents may reuse it."""
 
     @property
     def recordings(self) -> tuple[Path, ...]:
@@ -306,6 +308,7 @@ class SessionIndex:
             last.agent_title,
             tuple(dict.fromkeys(part.agent for part in reversed(parts))),
             next((part.forked_from for part in parts if part.forked_from), ""),
+            last.origin,
         )
 
 

@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 Folder: TypeAlias = Path | Callable[[Path], bool] | None
 """A folder, or what tells whether a folder counts; None for all."""
-SCHEMA: Final = 6
+SCHEMA: Final = 7
 
 # A search reads all words: 0.01 s for 5,000 sessions of 2 KB, 0.1 s if they have 35 KB. An index of trigrams finds rare
 # words faster, but filling it took as long as reading the recordings, and it is three times as large.
@@ -27,6 +27,7 @@ CREATE TABLE parts (
     agent TEXT NOT NULL, agent_title TEXT NOT NULL, command TEXT NOT NULL, cwd TEXT NOT NULL, title TEXT NOT NULL,
     first_words TEXT NOT NULL,
     first_at REAL NOT NULL, last_at REAL NOT NULL, prompts INTEGER NOT NULL, forked_from TEXT NOT NULL,
+    is_listed INTEGER NOT NULL,
     UNIQUE (recording, session)
 );
 CREATE TABLE words (part INTEGER PRIMARY KEY, text TEXT NOT NULL);
@@ -53,6 +54,7 @@ class Part(NamedTuple):
     last_at: float
     prompts: int
     forked_from: str
+    is_listed: int
 
 
 def require_tables(db: sqlite3.Connection) -> None:
@@ -77,7 +79,8 @@ def put(db: sqlite3.Connection, recording: str, header: Header, parts: Sequence[
     """Store sessions of a recording, replacing what is known about them."""
     for part in parts:
         _delete(db, recording, part.session_id)
-        if not (part.has_said or part.is_named):
+        is_listed = part.has_said or part.is_named
+        if not (is_listed or part.forked_from):  # a fork may go on in another recording, which doesn't tell its source
             continue  # nothing was said, and it has no name of the user's, so no one will look for it
         earlier = _earlier(db, recording, header, part.continues) if part.continues else ""
         goes_on = part.continues == part.session_id
@@ -96,6 +99,7 @@ def put(db: sqlite3.Connection, recording: str, header: Header, parts: Sequence[
             part.last_at,
             part.prompts + sum(prompts for _, _, prompts, _ in before),
             part.forked_from,
+            is_listed,
         )
         put = db.execute(f"INSERT INTO parts VALUES (NULL, {','.join('?' * len(values))})", [*map(_storable, values)])
         text = "\n".join((*(text for *_, text in before), _storable(part.words.casefold())))
@@ -145,7 +149,7 @@ def drop(db: sqlite3.Connection, recording: str) -> None:
 
 def newest(db: sqlite3.Connection, folder: Folder) -> list[str]:
     where, values = _in(db, folder)
-    query = f"SELECT origin FROM parts WHERE {where} GROUP BY origin ORDER BY MAX(last_at) DESC"
+    query = f"SELECT origin FROM parts WHERE is_listed AND {where} GROUP BY origin ORDER BY MAX(last_at) DESC"
     return [row[0] for row in db.execute(query, values)]
 
 
@@ -153,7 +157,7 @@ def with_words(db: sqlite3.Connection, wanted: Sequence[str], folder: Folder) ->
     where, values = _in(db, folder)
     has = " AND ".join(["words.text LIKE ?"] * len(wanted))
     query = (
-        f"SELECT origin FROM words JOIN parts ON parts.id = words.part WHERE {has} AND {where}"
+        f"SELECT origin FROM words JOIN parts ON parts.id = words.part WHERE is_listed AND {has} AND {where}"
         " GROUP BY origin ORDER BY MAX(last_at) DESC"
     )
     return [row[0] for row in db.execute(query, (*(f"%{word}%" for word in wanted), *values))]
@@ -166,7 +170,8 @@ def parts_of(db: sqlite3.Connection, origins: Sequence[str]) -> Iterator[Part]:
 
 
 def beginning_with(db: sqlite3.Connection, prefix: str) -> list[str]:
-    query = "SELECT origin FROM parts WHERE substr(session, 1, ?) = ? GROUP BY origin ORDER BY MAX(last_at) DESC"
+    where = "is_listed AND substr(session, 1, ?) = ?"
+    query = f"SELECT origin FROM parts WHERE {where} GROUP BY origin ORDER BY MAX(last_at) DESC"
     return [row[0] for row in db.execute(query, (len(prefix), prefix))]
 
 

@@ -308,8 +308,8 @@ class _Write:
                 except OSError as error:
                     if error.errno not in _NO_HARD_LINKS:
                         raise
-                    self._fill(place.name, None)
-                    return
+                    with self._filled(place.name, None):
+                        return
         except FileExistsError:
             raise errors.PathChanged(place.asked) from None
         _sync_directory(directory)
@@ -359,11 +359,15 @@ class _Write:
 
     def _put_back(self, temporary: str, ours: os.stat_result) -> None:
         """Undo the exchange: what now has the temporary name isn't what the user was shown."""
-        name, directory = self.place.name, self.place.directory.fd
+        name, directory, there = self.place.name, self.place.directory.fd, ours
         try:
-            exchange(directory, temporary, name)
-            if not os.path.samestat(ours, self._status(temporary)):
-                exchange(directory, temporary, name)  # someone has replaced ours: that's newer than what was put back
+            while True:
+                back = self._status(temporary)
+                exchange(directory, temporary, name)
+                if os.path.samestat(there, self._status(temporary)):
+                    break
+                there = back  # someone has replaced what was there: that's newer than what was put back
+            os.unlink(temporary, dir_fd=directory)
         except FileNotFoundError:  # someone has deleted ours
             with suppress(OSError):
                 os.link(temporary, name, src_dir_fd=directory, dst_dir_fd=directory, follow_symlinks=False)
@@ -379,16 +383,20 @@ class _Write:
         Anything else that has the name then is the user's, and can't be put back.
         """
         name = f".acp-tui-{secrets.token_hex(16)}.tmp"
-        ours = self._fill(name, old)
-        try:
-            yield name, ours
-        finally:
-            with suppress(OSError):
-                if os.path.samestat(ours, self._status(name)):
-                    os.unlink(name, dir_fd=self.place.directory.fd)
+        with self._filled(name, old) as ours:
+            try:
+                yield name, ours
+            finally:
+                with suppress(OSError):
+                    if os.path.samestat(ours, self._status(name)):
+                        os.unlink(name, dir_fd=self.place.directory.fd)
 
-    def _fill(self, name: str, old: os.stat_result | None) -> os.stat_result:
-        """Create a file with the content, in place of an `old` one if there is one. Returns its status."""
+    @contextmanager
+    def _filled(self, name: str, old: os.stat_result | None) -> Iterator[os.stat_result]:
+        """Create a file with the content, in place of an `old` one if there is one.
+
+        It is open meanwhile, so that no other file gets its number if it's replaced.
+        """
         directory = self.place.directory.fd
         # The kernel applies the umask to a new file. A replacement is private until it has its owner and mode.
         fd = os.open(name, _CREATE, 0o666 if old is None else 0o600, dir_fd=directory)
@@ -398,11 +406,13 @@ class _Write:
                 # Without set-id bits, which any write to a file clears.
                 os.fchmod(fd, (old.st_mode if self.shown is None else self.shown.mode) & 0o777)
             _write_through(fd, self.content)
-            return os.fstat(fd)
         except BaseException:
             with suppress(OSError):
                 os.unlink(name, dir_fd=directory)
+            os.close(fd)
             raise
+        try:
+            yield os.fstat(fd)
         finally:
             os.close(fd)
 

@@ -453,6 +453,7 @@ class AcpTuiApp(BaseApp):
     @work
     async def show_settings(self) -> None:
         live = await self._loaded_live_settings()
+        await live.ask()
         await self._dialogs.show_settings(live, self.looks.choose_theme)
 
     @work

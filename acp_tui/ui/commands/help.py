@@ -76,8 +76,8 @@ class HelpScreen(Dialog[str | None]):
 TOGETHER: Final[Mapping[str, tuple[str, ...]]] = {
     "Next or previous field": ("next_field", "field_before"),
     "Revert the hunk or file at the cursor, or all; undo that": ("revert", "revert_all", "undo_revert"),
-    "Go to the line's start or end, a word left or right": ("line_start", "line_end", "word_left", "word_right"),
-    "Kill to the line's end or start, or a word": (
+    "Go to the line's ends, or by a word": ("line_start", "line_end", "word_left", "word_right"),
+    "Kill words or line ends": (
         *("kill_line_end", "kill_line_start"),
         *("kill_to_blank", "kill_word_left", "kill_word_right"),
     ),
@@ -94,9 +94,9 @@ TOGETHER: Final[Mapping[str, tuple[str, ...]]] = {
     "Next or previous change": ("next_change", "previous_change"),
     "Next or previous file": ("next_file", "previous_file"),
     "Select the line above or below, too": ("select_up", "select_down"),
-    "Move by a row or a page, to the beginning or the end": MOVING,
+    "Move by a row or a page, or to an end": MOVING,
     "Go to the prompt above or below": ("prompt_above", "prompt_below"),
-    "Go to another tab: the next, the previous, or by its number": ("next_tab", "previous_tab", "go_to_tab"),
+    "Go to another tab, also by its number": ("next_tab", "previous_tab", "go_to_tab"),
 }
 """Commands that are one row in lists of keys, by its title."""
 _ROW_OF: Final = {id_: (title, ids) for title, ids in TOGETHER.items() for id_ in ids}

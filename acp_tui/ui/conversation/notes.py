@@ -15,7 +15,7 @@ from acp_tui.conversation.value_outline import value_lines
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.visible.cutting import cut_shown
 from acp_tui.conversation.web_address import host_of
-from acp_tui.conversation.wording import answer_words, facts_words, forked, stop_words
+from acp_tui.conversation.wording import answer_words, facts_words, forked, last_words, stop_words
 from acp_tui.ui.conversation.blocks import block_label
 from acp_tui.ui.conversation.drawing import DrawContext, Drawing, Indented, Joined, KeptDrawing, folded
 from acp_tui.ui.conversation.messages import MAX_TEXT_CELLS
@@ -23,7 +23,7 @@ from acp_tui.ui.conversation.tool_calls import RAIL, when
 from acp_tui.ui.rendering.markdown import MarkdownRenderer
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.plain import plain_lines
-from acp_tui.ui.rendering.wrapping import Gutter, Span, wrap
+from acp_tui.ui.rendering.wrapping import Gutter, Span, cut, wrap
 
 SIGN: Final = "  ◇ "
 END: Final = "    ╰ "
@@ -74,7 +74,6 @@ NOTE_STATES: Final[dict[type[object], str]] = {
 """The CSS state of each kind of note."""
 
 INDENT: Final = "  "
-MAX_STDERR_LINES: Final = 12
 
 RESTARTED: Final = {
     True: "the agent was restarted and continues this session",
@@ -132,11 +131,11 @@ class NoteDrawing(KeptDrawing):
             spans += [(line, context.palette.muted) for line in facts_words(failure.said)]
         if again := context.retry_words(failure):
             spans.append((again, context.palette.warning))
-        tail = failure.stderr_tail.strip().split("\n") if failure.stderr_tail.strip() else []
-        shown = tail if self._is_open else tail[-MAX_STDERR_LINES:]
+        tail = failure.stderr_tail.strip("\r\n").split("\n") if failure.stderr_tail.strip() else []
+        shown = tail if self._is_open else [cut(line, context.width - 3 * len(INDENT)) for line in last_words(tail)]
         if shown:
             left_out = len(tail) - len(shown)
-            title = "its last lines:" if not left_out else f"its last lines ({left_out} lines above):"
+            title = f"its last lines, … {left_out} more lines:" if left_out else "its last lines:"
             spans += [(title, context.palette.muted), ("\n".join(shown), context.palette.muted)]
         return spans
 

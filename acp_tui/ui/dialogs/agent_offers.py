@@ -358,10 +358,12 @@ class LoginDialog(Dialog[AuthMethod | None]):
         self._guard.arm()
 
     def on_key(self, event: Key) -> None:
-        """Drop an Enter that was meant for the draft: the dialog may come while the user types."""
+        """Put text into the draft, and drop the Enter after it: the dialog may come while the user types."""
         can_be_meant = self._guard.takes(event)
         if event.key != "enter":
             self._is_writing = event.is_printable
+            if self._is_writing and self.prompt_below is not None:
+                self.prompt_below.insert(event.character or "")
         elif not self._is_met:
             self._is_met = can_be_meant and not self._is_writing
             self._is_writing = False

@@ -33,7 +33,7 @@ from acp_tui.ui.kit.dialog import Dialog, Frame, shown, shown_line
 from acp_tui.ui.kit.filtered_list import FilteredList
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.kit.row_list import GAP, NumberedRows, PickerRow, aligned
-from acp_tui.ui.rendering.wrapping import cut
+from acp_tui.ui.rendering.wrapping import SEPARATOR, cut
 
 MAX_NAME_CELLS: Final = 20
 MAX_TITLE_CELLS: Final = 20
@@ -180,12 +180,11 @@ def _about(agent: ListedAgent) -> Sequence[Content]:
     head = f"{agent.title} {agent.version}".strip()
     where = f" ({agent.source.shown})" if agent.command.is_listed else ""
     lines = [Content.assemble(shown_line(head, "bold"), where)]
-    if agent.obstacle and agent.offer:
-        lines.append(shown_line(f"Not installed: {agent.obstacle}. Choose it to install it, once you agree"))
-    elif agent.obstacle:
-        lines.append(shown_line(f"Can't run here: {agent.obstacle}", "$text-warning"))
-        if agent.remedy:
-            lines.append(shown_line(f"To install it: {agent.remedy}"))
+    if agent.obstacle:
+        what, style = ("Not installed", "") if agent.offer else ("Can't run here", "$text-warning")
+        lines.append(shown_line(f"{what}: {agent.obstacle}", style))
+        if agent.advice:
+            lines.append(shown_line(f"To install it: {agent.advice}"))
     if agent.description:
         lines.append(shown_line(agent.description))
     if agent.command.place_note:
@@ -326,11 +325,15 @@ class AgentsScreen(Dialog[ListedAgent | None]):
 
     @property
     def _keys(self) -> str:
+        agent = self._list.agent
         start = "{list_choose} starts" if self._list.is_narrowed else "{list_choose} or 1-9 start"
-        return f"{start} · {{reload}} fetch the registry · {{agents_copy}} copy · {{dialog_close}} close"
+        if agent is not None and agent.obstacle:
+            start = "{list_choose} asks to install it" if agent.offer else ""
+        copied = "{agents_copy} copy" if agent is not None else ""
+        return SEPARATOR.join(filter(None, (start, "{reload} fetch the registry", copied, "{dialog_close} close")))
 
     def on_filtered_list_moved(self) -> None:
-        """Update the keys shown: in a search, digits are part of it."""
+        """Update the keys shown: they depend on the agent, and in a search, digits are part of it."""
         self.query_one(Frame).show_keys(self._keys)
 
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:

@@ -76,7 +76,10 @@ class SessionRow:
     """How many it has, if it's in a tab."""
     is_tab: bool = False
     is_current: bool = False
-    is_pinned: bool = False
+
+    @property
+    def is_pinned(self) -> bool:
+        return self.past is not None and self.past.is_pinned
 
     @property
     def is_archived(self) -> bool:
@@ -102,7 +105,6 @@ def row_of(past: PastSession, way: OpenMode = OpenMode.AGENT, why: str = "") -> 
         past.branch,
         state=way.value or past.doing,
         why=why,
-        is_pinned=past.is_pinned,
     )
 
 

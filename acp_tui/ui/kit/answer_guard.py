@@ -2,7 +2,8 @@
 
 An answer counts only after a pause in which nothing was pressed, and nothing changed on the terminal's screen, so typed
 text and held keys never count (`AnswerGuard`). What asks by itself gets the keyboard unasked. There, a key may also be
-the first letter of a sentence, so it counts only if no other key follows (`QuestionGuard`).
+the first letter of a sentence, so it counts only if no other key follows (`QuestionGuard`). For a rejection of what the
+user could read before, that is enough: such a pause after the key stands for the one before it.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from acp_tui.conversation import GUARD_S
+from acp_tui.ui.commands.keymap import parse_key
 from acp_tui.ui.textual_gaps.fence import Fence, fence_of
 from acp_tui.ui.textual_gaps.internals import bindings_of_key
 
@@ -35,8 +37,10 @@ TOO_SOON: Final = "Too soon: pause, then {again}"
 ASKED_ELSEWHERE: Final = "Ignored: acp-tui has just asked something else. Pause until that is gone, then {again}"
 HELD: Final = "{what} in a moment; to write instead, type on"
 """What a held key will do."""
-STRAYED: Final = "{key} went into {where}; {way_in}, then {key} answers"
-"""What to say of a key that would have answered a moment later."""
+MAX_STRAYED: Final = 8
+"""More characters than these are text."""
+STRAYED: Final = "{keys} went into {where}; press {way_in}, then {keys}"
+"""What to say of keys that would have acted on the question a moment later."""
 NO_SUCH_ANSWER: Final = "No answer has that number"
 COMING: Final = frozenset({"tab", "shift+tab"})
 """These bring the user to a question: what is pressed after them is meant for it."""
@@ -62,6 +66,9 @@ class Asks(Protocol):
 
     def write(self, text: str, *, is_paste: bool = False) -> None:
         """Put this into the user's draft: it was typed here, but it's no answer."""
+
+    def binding_of(self, key: str) -> Binding | None:
+        """What the key stands for now; None if it does nothing."""
 
     async def run_action(self, action: str) -> object:
         """Do what a key stands for."""
@@ -104,6 +111,7 @@ class AnswerGuard:
         self._widget = widget
         self._shown_at = math.inf if widget is not None else clock()
         """When the terminal had shown the question as it is now."""
+        self._was_read = False
         self._pressed_at = -math.inf
         self._event: Message | None = None
         self._is_answer = False
@@ -113,13 +121,18 @@ class AnswerGuard:
         """The version and the target of the last mouse press."""
 
     def arm(self) -> None:
-        """Restart the pause: the question changed, or got the focus just now."""
+        """Restart the pause: the question got the focus just now, or is about to be in view again."""
         self.note_move()
+
+    def note_news(self) -> None:
+        """Restart the pause: the question reads differently, so nobody has read it yet."""
+        self.arm()
+        self._was_read = False
 
     def note_move(self) -> None:
         """Restart the pause: something else may be under the mouse. It begins when that is shown."""
         self._version += 1
-        self._shown_at = math.inf
+        self._was_read, self._shown_at = self.was_read, math.inf
         self.when_shown("question", self._note_shown)
 
     def when_shown(self, what: str, tell: Callable[[float], None]) -> None:
@@ -147,6 +160,11 @@ class AnswerGuard:
     def is_open(self) -> bool:
         """Whether a key pressed now counts."""
         return self._clock() >= self._opens_at
+
+    @property
+    def was_read(self) -> bool:
+        """Whether the question was in view as it reads now, for as long as the pause takes."""
+        return self._was_read or self._clock() >= self._shown_at + GUARD_S
 
     def was_shown_before(self, event: Message) -> bool:
         """Whether the terminal had shown the question as it is now when this was pressed."""
@@ -243,6 +261,10 @@ class QuestionGuard(AnswerGuard):
         """Whether the user is writing. Then all letters are text, after any pause, until a key or click comes here."""
         self.typed = ""
         """The characters typed since the last pause. If they turn out to be text, all go to the draft."""
+        self.draft = ""
+        """What is typed elsewhere while the question waits: text, or keys that came too soon."""
+        self._typed_at = -math.inf
+        """When the last one was typed."""
         self._has_answer = False
         """Whether one of them would have decided."""
         self._has_just_come = False
@@ -258,6 +280,11 @@ class QuestionGuard(AnswerGuard):
         self.is_unasked = self.is_writing = False
         if not had_come:
             self._show("")
+
+    def follow(self, other: QuestionGuard) -> None:
+        """Note that the question of the other guard is shown here from now on."""
+        self.is_unasked, self._was_read, self._typed_at = other.is_unasked, other.was_read, other._typed_at
+        self.typed += other.take_typed()
 
     def come_unasked(self) -> None:
         """Let the question have the keyboard without the user's doing."""
@@ -282,16 +309,17 @@ class QuestionGuard(AnswerGuard):
             self._end_hold()
         return super().takes(event) and not (self.is_writing and isinstance(event, Key) and event.key == "enter")
 
-    async def take_key(self, event: Key, binding: Binding | None, decides: str = "", no_answer: str = "") -> None:
+    async def take_key(self, event: Key, decides: str = "", no_answer: str = "", *, rejects: bool = False) -> None:
         """Act on a key, or hold it, or write it. `decides` says what it would decide; "" if it decides nothing.
 
-        `no_answer` is what to say instead of writing it; "" writes all but digits.
+        `no_answer` is what to say instead of writing it; "" writes all but digits. `rejects`: it allows nothing.
 
         At once: by the time Textual resolves a binding, the question or the focus may have changed.
         """
-        was_held = self._hold is not None
+        was_held, binding = self._hold is not None, self._asks.binding_of(event.key)
+        is_soon = rejects and self._may_reject_soon(event)
         can_answer = self.takes(event)
-        if can_answer and not was_held:
+        if (can_answer or is_soon) and not was_held:
             self.take_typed()
         is_text = self._is_text(event)
         if not is_text and binding is None and (no_answer or event.key.isdecimal()):
@@ -300,10 +328,10 @@ class QuestionGuard(AnswerGuard):
         elif is_text or (binding is None and event.is_printable and not self._is_bound_above(event.key)):
             event.stop()
             self._asks.write(self.take_typed())
-        elif binding is not None and event.is_printable and self.is_unasked and decides:
+        elif binding is not None and event.is_printable and decides and (self.is_unasked or is_soon > can_answer):
             event.stop()
             self._has_answer = True
-            self.can_answer = can_answer
+            self.can_answer = can_answer or is_soon
             if self.may_answer("press it again"):
                 await self._hold_back(event, binding.action, decides)
             self.can_answer = False
@@ -327,10 +355,21 @@ class QuestionGuard(AnswerGuard):
         if not event.is_printable:
             return False
         self.typed += event.character or ""
+        self._typed_at = max(self._typed_at, self._pressed_time(event))
         if self.is_writing or not self.is_unasked:
             return self.is_writing
         self._has_just_come = self._has_just_come and not self.was_shown_before(event)
         return self._has_just_come or self._has_answer
+
+    def _may_reject_soon(self, event: Key) -> bool:
+        """Whether a rejection may count without a pause before it, if one follows. Ask before `takes`.
+
+        Not as the end of a word, though: no other character may have been typed just before.
+        """
+        at_s = self._pressed_time(event)
+        was_read = self._was_read or at_s >= self._shown_at + GUARD_S
+        is_held = at_s < self._typed_at + GUARD_S or self._may_be_held(event.key, at_s)
+        return was_read and self.was_shown_before(event) and not is_held and not self.is_asked_elsewhere
 
     def _is_bound_above(self, key: str) -> bool:
         screen = self._widget.screen if self._widget is not None else None
@@ -342,6 +381,24 @@ class QuestionGuard(AnswerGuard):
         """Return the characters, and begin anew."""
         typed, self.typed, self._has_answer = self.typed, "", False
         return typed
+
+    def note_draft(self, draft: str) -> None:
+        """Note what is typed elsewhere while the question waits."""
+        before, self.draft = self.draft, draft
+        if draft[: MAX_STRAYED + 1] != before[: MAX_STRAYED + 1]:
+            self._show("")
+
+    @property
+    def strayed(self) -> str:
+        """The draft's characters, each once, if all are keys of the question, and it can't be a word; otherwise ""."""
+        keys = "".join(dict.fromkeys(self.draft)) if len(self.draft) <= MAX_STRAYED else ""
+        may_be_word = sum(map(str.isalnum, keys)) > 1
+        return "" if may_be_word or not all(map(self.binding_typed, keys)) else keys
+
+    def binding_typed(self, character: str) -> Binding | None:
+        """What it would have done here to type this character; None if nothing."""
+        key = parse_key(character)
+        return self._asks.binding_of(key) if key is not None else None
 
     def take_paste(self, event: Paste) -> None:
         """Write what is pasted. It's never an answer."""

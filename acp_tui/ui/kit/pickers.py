@@ -22,7 +22,18 @@ V = TypeVar("V")
 PICKER_KEYS: Final = "{move_up} {move_down} move · {list_choose} choose · {dialog_close} close"
 
 
-class Picker(Dialog[V | None], Generic[V]):
+class ListDialog(Dialog[V], Generic[V]):
+    """A dialog whose only field for text is its search line, if it has one."""
+
+    def before_key(self, event: Key) -> None:
+        """Close for typed text that means nothing here: it's for the draft below."""
+        prompt = self.prompt_below
+        if prompt is not None and is_unbound_text(self.focused, event):
+            self.dismiss(None)
+            prompt.screen.set_focus(prompt)
+
+
+class Picker(ListDialog[V | None], Generic[V]):
     """A dialog that returns the value of the chosen row, or None."""
 
     def __init__(
@@ -36,13 +47,6 @@ class Picker(Dialog[V | None], Generic[V]):
 
     def compose(self) -> ComposeResult:
         yield Frame(shown_line(self._heading), PICKER_KEYS, self.rows)
-
-    def before_key(self, event: Key) -> None:
-        """Close for typed text that means nothing here: it's for the draft below."""
-        prompt = self.prompt_below
-        if prompt is not None and is_unbound_text(self.focused, event):
-            self.dismiss(None)
-            prompt.screen.set_focus(prompt)
 
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
         self.dismiss(message.row.value)

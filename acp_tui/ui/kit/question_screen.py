@@ -9,6 +9,7 @@ from typing import ClassVar, Final
 
 from textual import events
 from textual.app import ComposeResult
+from textual.binding import Binding
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.widgets import Button, Static
@@ -95,11 +96,14 @@ class QuestionScreen(Dialog[bool]):
     def action_page(self, direction: int) -> None:
         self.action_move(direction * self._body.size.height)
 
+    def binding_of(self, key: str) -> Binding | None:
+        """The key's binding. Ctrl+C copies what is selected, and otherwise closes."""
+        bindings = bindings_of_key(self, key)
+        return next((each for each in bindings if self.selections or each.action != "screen.copy_text"), None)
+
     async def on_key(self, event: events.Key) -> None:
-        """Answer, or write. Ctrl+C copies what is selected, and otherwise closes."""
-        bindings = bindings_of_key(self, event.key)
-        binding = next((each for each in bindings if self.selections or each.action != "screen.copy_text"), None)
-        await self.guard.take_key(event, binding, binding.description if binding is not None else "")
+        binding = self.binding_of(event.key)
+        await self.guard.take_key(event, binding.description if binding is not None else "")
         if event.key in ("left", "right"):
             self.guard.come()
 

@@ -75,7 +75,8 @@ def theme_notes(name: str) -> tuple[str, ...]:
     """Report an unknown theme in the settings. "" is the one that matches the terminal."""
     if not name or name in THEME_NAMES:
         return ()
-    return (f"appearance.theme: there is no theme {name!r}; known: {', '.join(sorted(THEME_NAMES))}",)
+    known = ", ".join(sorted(THEME_NAMES))
+    return (f"appearance.theme: there is no theme {name!r}; known: {known}; {DARK.name} is shown instead",)
 
 
 _palettes: dict[str, tuple[Theme, Palette]] = {}

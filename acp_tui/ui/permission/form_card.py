@@ -101,8 +101,6 @@ class FormCard(VerticalScroll, can_focus=True):
         """Whether the user has answered. If not, a question that disappears was withdrawn."""
         self._has_keyboard = False
         self._warning = self._told = ""
-        self.strayed = ""
-        """All that was typed into the prompt, if that is a number that answers; "" for anything else."""
 
     def _rows_that_answer(self) -> ChoiceRows | None:
         """The rows of a form with a single choice. They belong to the card, where a number is an answer."""
@@ -182,11 +180,14 @@ class FormCard(VerticalScroll, can_focus=True):
         lines = key_lines(self._keys_told(), max(self.content_size.width, 1), self.app.size.height)
         if self.has_class("-bare"):
             lines = lines[:1]
-        told = "\n".join([self._warning, *[" "] * (len(lines) - 1)] if self._warning else lines)
+        keys = "" if self._has_keyboard else " ".join(self.guard.strayed)
+        strayed = STRAYED.format(keys=keys, where="your prompt", way_in="{leave_prompt}") if keys else ""
+        warning = self._warning or keys_in_force(self).hint(strayed)
+        told = "\n".join([warning, *[" "] * (len(lines) - 1)] if warning else lines)
         if told.count("\n") != self._told.count("\n"):
             self.guard.note_move()
         self._told = told
-        self._keys.update(Content.styled(told, "$text-warning" if self._warning else "$foreground-muted"))
+        self._keys.update(Content.styled(told, "$text-warning" if warning else "$foreground-muted"))
 
     def _keys_told(self) -> list[str]:
         hint = keys_in_force(self).hint
@@ -226,14 +227,6 @@ class FormCard(VerticalScroll, can_focus=True):
         """Show this in place of the keys; "" shows the keys again."""
         self._warning = text
         self._show_keys()
-
-    def note_typed(self, text: str) -> None:
-        """If all that was typed into the prompt is a number that answers, say so, until it changes."""
-        is_answer = text.isdecimal() and len(text) == 1 and (text == "0" or self._has_number(int(text)))
-        self.strayed = text if is_answer and not self._has_keyboard else ""
-        if not self._has_keyboard:
-            strayed = STRAYED.format(key=text, where="your prompt", way_in="{leave_prompt}")
-            self.warn(keys_in_force(self).hint(strayed) if is_answer else "")
 
     # The keyboard
 
@@ -275,7 +268,7 @@ class FormCard(VerticalScroll, can_focus=True):
             await self._take_key_of_part(event)
         elif self.screen.focused is self:
             decides = f"{event.key} answers" if event.key.isdecimal() else ""
-            await self.guard.take_key(event, self._own_binding(event), decides)
+            await self.guard.take_key(event, decides)
         else:  # it was on its way here when the focus moved
             event.stop()
             if self.screen.focused is not None and not is_stray(self, event):
@@ -291,13 +284,13 @@ class FormCard(VerticalScroll, can_focus=True):
         elif event.is_printable and not self._is_for_field(event.key):
             event.stop()
 
-    def _own_binding(self, event: events.Key) -> Binding | None:
+    def binding_of(self, key: str) -> Binding | None:
         """The key's binding when no field has the focus. A number that answers nothing has none."""
-        if event.key == "c" and not isinstance(self.asked, elicitation.UrlVisit):
+        if key == "c" and not isinstance(self.asked, elicitation.UrlVisit):
             return None
-        if event.key.isdecimal() and event.key != "0" and not self._has_number(int(event.key)):
+        if key.isdecimal() and key != "0" and not self._has_number(int(key)):
             return None
-        return self._binding(event.key)
+        return self._binding(key)
 
     def _binding(self, key: str) -> Binding | None:
         return next(iter(bindings_of_key(self, key)), None)

@@ -19,7 +19,7 @@ from acp_tui.ui.commands.table import MOVING, READING, bindings_of
 from acp_tui.ui.kit.commenting import CommentView
 from acp_tui.ui.permission.request_body import Place, RowCounts, share_out
 from acp_tui.ui.permission.request_drawing import has_changes
-from acp_tui.ui.permission.request_keys import CANCEL_TO_REFUSE, AnswerableRequest
+from acp_tui.ui.permission.request_keys import AnswerableRequest
 from acp_tui.ui.rendering.diff import DiffLayout
 
 COLUMNS_FROM_CELLS: Final = 116
@@ -71,19 +71,17 @@ class FullRequest(AnswerableRequest):
         super().__init__(WholeScreen, card._user, card.clock, card._drawing)
         self._subject: CommentView = CommentView(self._user.comments, id="subject")
         self.source = self._card = card
-        self.guard.typed = card.guard.take_typed()
 
     def _begin(self) -> None:
         super()._begin()
-        self.guard.is_unasked = self._card.guard.is_unasked
+        self.guard.follow(self._card.guard)
         self.lay_out()
 
     def keys(self, *, has_focus: bool, is_cut: bool) -> Sequence[str]:
         """How to answer, read, and go back."""
         hint = keys_in_force(self).hint
         is_brief = self.content_size.width < BRIEF_CELLS
-        reject = "{reject_and_say_why} no + why" if is_brief else "{reject_and_say_why} reject and say why"
-        reject = reject if self.can_reject else CANCEL_TO_REFUSE
+        reject = self._how_to_reject(is_brief=is_brief)
         changes = []
         if self.asked is not None and has_changes(self.asked.call):
             other = "one column" if self._place.layout_of_diffs == "columns" else "side by side"

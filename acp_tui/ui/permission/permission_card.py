@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual.message import Message
 
-from acp_tui.conversation.permission_requests import answer_of
 from acp_tui.conversation.request_outline import ShownRequest
 from acp_tui.ui.commands.command import Place as KeyPlace
 from acp_tui.ui.commands.keys import keys_in_force, note_question_gone
@@ -16,7 +15,7 @@ from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.answer_guard import STRAYED
 from acp_tui.ui.permission.request_body import Place, RequestBody, RowCounts, is_enough, share_out
 from acp_tui.ui.permission.request_drawing import MAX_NUMBER
-from acp_tui.ui.permission.request_keys import ANSWER_KEYS, CANCEL_TO_REFUSE, AnswerableRequest, TakesDecisions
+from acp_tui.ui.permission.request_keys import CANCEL_TO_REFUSE, AnswerableRequest, TakesDecisions
 from acp_tui.ui.rendering.diff import DiffLayout, roomy_layout
 
 if TYPE_CHECKING:
@@ -98,6 +97,7 @@ class Docked(Place):
 
 
 MORE: Final = "{page_down} more"
+REASON_FOLLOWS: Final = ": the rest is your reason"
 BRIEF_CELLS: Final = 60
 """Below this width, the keys have short descriptions."""
 
@@ -108,6 +108,7 @@ class PermissionCard(AnswerableRequest):
     PLACE: ClassVar[KeyPlace] = "card"
     WAY_IN: ClassVar = "{leave_prompt}"
     """The key that leads to it."""
+    WRITES_TO: ClassVar = "your prompt"
     BINDINGS = bindings_of("review", "leave_question", at="card")
 
     _place: Docked
@@ -115,8 +116,8 @@ class PermissionCard(AnswerableRequest):
     def __init__(self, user: TakesDecisions, *, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(Docked, user, clock)
         self._review: RequestScreen | None = None
-        self.strayed = ""
-        """All that was typed elsewhere, if that is a key that answers; "" for anything else."""
+        self.wrote = ""
+        """The beginning of the draft, if that was pressed here, and turned out to be text."""
 
     # What it shows
 
@@ -126,7 +127,7 @@ class PermissionCard(AnswerableRequest):
             note_question_gone(self)
             self._user.leave()
         if asked is not None and self.asked is None:
-            self.guard.had_keyboard = False
+            self.guard.had_keyboard, self.wrote = False, ""
         super().show_request(asked)
         if self._review is not None:
             self._review.show_request(asked)
@@ -138,28 +139,33 @@ class PermissionCard(AnswerableRequest):
             way_in = "" if has_focus else f"{self.WAY_IN}, then "
             return [hint(f"{way_in}{{review}} to see it and answer")]
         if not has_focus:
-            return [hint(f"{self.WAY_IN} to answer"), *([] if self.can_reject else [CANCEL_TO_REFUSE])]
-        is_brief = self.content_size.width < BRIEF_CELLS
-        reject = "{reject_and_say_why} no + why" if is_brief else "{reject_and_say_why} reject and say why"
+            return [hint(f"{self.WAY_IN} to answer"), *([] if self._rejection else [CANCEL_TO_REFUSE])]
         keys = [
             "{review} full screen",  # first, so that it's in view even in one row
             *[MORE] * is_cut,
             *self._ways_on(is_cut=is_cut),
             *(self._how_to_choose or ["↑↓ Enter answer"] * (len(self.options) > MAX_NUMBER)),
-            reject if self.can_reject else CANCEL_TO_REFUSE,
+            self._how_to_reject(is_brief=self.content_size.width < BRIEF_CELLS),
             "{raw} raw",
             "{leave_question} back",
         ]
         return [each for each in map(hint, keys) if each]
 
-    def note_typed(self, text: str, where: str = "your prompt") -> None:
-        """If all that was typed there is a key that answers, say so, until it changes or the keyboard comes here."""
-        is_answer = not self.has_focus and text in ANSWER_KEYS and answer_of(self.options, text) is not None
-        self.strayed = text if is_answer and self._rows is not None else ""
-        strayed = STRAYED.format(key=text, where=where, way_in=self.WAY_IN) if self.strayed else ""
-        said = keys_in_force(self).hint(strayed)
-        if said != self._warning:
-            self.warn(said)
+    @property
+    def _lasting_warning(self) -> str:
+        """Says that keys went elsewhere."""
+        keys = self.guard.strayed or self.wrote[: bool(self.reason)]
+        if not keys or self.has_focus or self._rows is None:
+            return super()._lasting_warning
+        strayed = STRAYED.format(keys=" ".join(keys), where=self.WRITES_TO, way_in=self.WAY_IN)
+        return keys_in_force(self).hint(strayed + REASON_FOLLOWS * bool(self.reason))
+
+    @property
+    def reason(self) -> str:
+        """What follows in the draft after the key that lets the user say why, if that was pressed here."""
+        begins = self.guard.binding_typed(self.wrote[:1]) if self.wrote else None
+        is_reason = begins is not None and begins.action == "reject_and_say_why"
+        return self.guard.draft[1:] if is_reason and self.guard.draft.startswith(self.wrote) else ""
 
     # What the user does
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import time
 from abc import abstractmethod
 from bisect import bisect_right
@@ -247,7 +248,7 @@ class RequestBody(Vertical):
 
     def _draw_news(self) -> None:
         self.redraw()
-        self.guard.arm()  # only after it is drawn
+        self.guard.note_news()  # only after it is drawn
 
     def show_changes(self) -> None:
         """Show the request as it is now, because the call changes in place."""
@@ -308,7 +309,7 @@ class RequestBody(Vertical):
         if not subject.is_whole:
             self.set_timer(COMPARING_PAUSE_S, self.redraw)
         elif not self._whole.is_whole:
-            self.guard.arm()  # readable only now
+            self.guard.note_news()  # readable only now
         self._whole = subject
         self.lay_out()
 
@@ -320,10 +321,11 @@ class RequestBody(Vertical):
         options = drawings.option_lines(self.options, self.chosen, self._palette, self._width)
         self._option_rows = _rows_of(options)
         answers = [strip for lines in options for strip in lines]
-        title = self._arrange("", len(answers))
+        title = self._arrange("", [], len(answers))
         if self._start_row > 0:
-            # The lines above scroll out of view, and the file name with them, so the title names the file.
-            title = self._arrange(changed_file(self.asked), len(answers))
+            # The lines above scroll out of view, and the file name with them, so the title names the file. A warning
+            # among them stays in view with its first row.
+            title = self._arrange(changed_file(self.asked), self._whole.first_warning(self._width), len(answers))
         self._start = self._start_row
         self._show_parts(title, answers)
         if was_at_start:
@@ -331,17 +333,19 @@ class RequestBody(Vertical):
         self._look()
         self._place.frame(self._rows)
 
-    def _arrange(self, file: str, answers: int) -> list[Strip]:
+    def _arrange(self, file: str, warning: list[Strip], answers: int) -> list[Strip]:
         """Distribute the rows, and return the title's lines. A title that is cut appears in full above the subject."""
         assert self.asked is not None
         title = drawings.title_lines(self.asked, self._palette, self._width, file=file)
+        if file and len(title) > 1:
+            title = drawings.title_lines(self.asked, self._palette, self._width, file=posixpath.basename(file))
         self._drawn = self._whole
-        rows = len(title) + bool(self._whole.files)
+        rows = len(title) + len(warning) + bool(self._whole.files)
         self._rows = self._share_out(rows, answers)
         if self._rows is not None and self._rows.title < rows:
             self._drawn = self._whole.below(title)
             self._rows = self._share_out(rows, answers)
-        return title
+        return [*title, *warning]
 
     def _share_out(self, title: int, answers: int) -> RowCounts | None:
         """The rows for each part, including the keys that are shown then."""
@@ -354,15 +358,14 @@ class RequestBody(Vertical):
 
     @property
     def _start_row(self) -> int:
-        """The line to show first, so that a change or command is in view, if only what may scroll out is above it."""
+        """The line to show first, so that a change or command is in view, below as much of the warnings as possible."""
         whole, drawn = self._whole, self._drawn
-        if self._rows is None or drawn.files:
+        if self._rows is None or drawn.files or whole.asked_from is None:
             return 0
-        if drawn.command is not None and whole.command == whole.reasons:
-            return start_row(drawn.command, len(drawn.lines), self._rows.subject)
-        if whole.hunks[:1] != (whole.reasons,):
+        height, change = self._rows.subject, drawn.command if drawn.command is not None else drawn.first_changed(0)
+        if whole.asked_from > whole.reasons and change < height:
             return 0
-        return start_row(drawn.first_changed(0), len(drawn.lines), self._rows.subject)
+        return start_row(change, len(drawn.lines), height)
 
     def _show_parts(self, title: list[Strip], answers: list[Strip]) -> None:
         rows = self._rows or self._place.rows_too_small(len(title))
@@ -389,12 +392,17 @@ class RequestBody(Vertical):
         """The lines below the answers: the keys, or a warning in their place, so that the answers don't move."""
         told = key_lines(self.keys(has_focus=self.has_focus, is_cut=is_cut), self._width, self.app.size.height)
         keys = drawings.keys_lines(told, self._palette.muted, self._width)
-        is_held = bool(self._drawing.seen.wanted) and self._rows is not None
-        warning = self._warning or (self._why_once_more if is_held else "")
+        warning = self._warning or self._lasting_warning
         if not warning:
             return keys
         lines = wrap([(warning, self._palette.warning)], self._width)
         return [*lines, *[Strip.blank(self._width)] * (len(keys) - len(lines))]
+
+    @property
+    def _lasting_warning(self) -> str:
+        """Shown in place of the keys as long as it holds; "" for none."""
+        is_held = bool(self._drawing.seen.wanted) and self._rows is not None
+        return self._why_once_more if is_held else ""
 
     def warn(self, text: str) -> None:
         """Show this in place of the keys; "" shows the keys again."""

@@ -118,6 +118,16 @@ class DrawnSubject:
         below = Joined(lines, self.lines)
         return DrawnSubject(below, hunks, files, self.is_whole, raw, self.left_out, self.reasons, command)
 
+    @property
+    def asked_from(self) -> int | None:
+        """The first row of the command or the changes; None if neither is reported."""
+        return self.command if self.command is not None else next(iter(self.hunks), None)
+
+    def first_warning(self, width: int) -> list[Strip]:
+        """The first row of what must not scroll out of view above a command or change; none if there isn't any."""
+        above = self.lines[self.reasons : self.asked_from]
+        return shortened([*above, *above[-1:]], 2, width)[:1]
+
     def first_changed(self, index: int) -> int:
         """The first added or removed line of the change with this index."""
         start, end = [*self.hunks, len(self.lines)][index : index + 2]

@@ -100,10 +100,10 @@ class AnswerableRequest(RequestBody, can_focus=True):
         """What leads to a choice for Enter, where nothing is chosen, as on a card that took the keyboard by itself."""
         return ["{next_field}, then Enter answer"] if self.chosen is None else []
 
-    @property
-    def can_reject(self) -> bool:
-        """Whether the agent offers an option to reject. Without one, the user can only cancel the turn."""
-        return self._rejection is not None
+    def _how_to_reject(self, *, is_brief: bool) -> str:
+        """Without an option to reject, the user can only cancel the turn."""
+        words = "no + why" if is_brief else "reject and say why"
+        return CANCEL_TO_REFUSE if self._rejection is None else f"{{reject_and_say_why}} {words}"
 
     @property
     def _rejection(self) -> PermissionOption | None:
@@ -149,26 +149,28 @@ class AnswerableRequest(RequestBody, can_focus=True):
 
     async def on_key(self, event: events.Key) -> None:
         self.show_changes()
-        binding = self._binding(event)
         is_letter = event.key in LETTERS.values()  # it answers other requests, so it isn't the beginning of a text
         no_answer = f"No answer has that letter; these keys answer: {keys_told(self.options)}" if is_letter else ""
-        await self.guard.take_key(event, binding, self._decision(event, binding), no_answer)
+        index = answer_of(self.options, event.key) if event.key in ANSWER_KEYS else None
+        rejects = index is not None and self.options[index].is_rejection
+        await self.guard.take_key(event, self._decision(event.key), no_answer, rejects=rejects)
 
-    def _decision(self, event: events.Key, binding: Binding | None) -> str:
+    def _decision(self, key: str) -> str:
         """What the key would decide; "" if it decides nothing, as without room, where it shows the request."""
+        binding = self.binding_of(key)
         if binding is None or self._rows is None:
             return ""
-        if event.key in ANSWER_KEYS:
-            index = answer_of(self.options, event.key)
+        if key in ANSWER_KEYS:
+            index = answer_of(self.options, key)
             return "" if index is None else kind_word(self.options[index])
         return binding.description if binding.action == "reject_and_say_why" else ""
 
-    def _binding(self, event: events.Key) -> Binding | None:
+    def binding_of(self, key: str) -> Binding | None:
         """The key's binding. A number or letter without an option has none, nor `w` if no option rejects."""
-        if event.key in ANSWER_KEYS and answer_of(self.options, event.key) is None and not self._is_unclear(event.key):
+        if key in ANSWER_KEYS and answer_of(self.options, key) is None and not self._is_unclear(key):
             return None
-        binding = next(iter(bindings_of_key(self, event.key)), None)
-        is_idle = binding is not None and binding.action == "reject_and_say_why" and not self.can_reject
+        binding = next(iter(bindings_of_key(self, key)), None)
+        is_idle = binding is not None and binding.action == "reject_and_say_why" and self._rejection is None
         return None if is_idle else binding
 
     def on_paste(self, event: events.Paste) -> None:

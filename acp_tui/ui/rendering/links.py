@@ -17,6 +17,8 @@ from rich.style import Style
 from textual.color import Color
 from textual.filter import LineFilter
 
+from acp_tui.conversation.web_address import misleads
+
 NO_LINK: Final = Style.null()
 MAX_CHARACTERS: Final = 2_000
 """Terminals drop longer targets, and some drop everything after them."""
@@ -38,8 +40,9 @@ class FilePlace(NamedTuple):
 
 
 def to_page(address: str) -> Style:
-    """The style of text that leads to a web page or a mail address; no style for any other address."""
-    return _link(quote(address, safe=_KEPT)) if address.startswith(_PAGES) else NO_LINK
+    """The style of text that leads to a web page whose host doesn't mislead, or a mail address; no style for others."""
+    is_page = address.startswith(_PAGES) and not misleads(address)
+    return _link(quote(address, safe=_KEPT)) if is_page else NO_LINK
 
 
 def to_file(folder: str, path: str, line: int | None = None) -> Style:

@@ -330,7 +330,7 @@ def cut_at_word(text: str, width: int) -> str:
     if shown == text:
         return text
     whole = shown[:-1] if text[len(shown) - 1 : len(shown)].isspace() else shown.rpartition(" ")[0]
-    return f"{whole.rstrip(' ,;:.')}…" if whole.strip() else shown
+    return f"{whole.rstrip(' ,;:.·')}…" if whole.strip() else shown
 
 
 def _graphemes(text: str) -> Iterator[tuple[int, int, int]]:

@@ -142,5 +142,4 @@ def _outcome(answer: RecordedAnswer | None) -> str:
     if answer.decision.option_name is None:
         return f"withdrawn after {answer.after_s:.1f} s"
     by = "a rule chose" if answer.decision.rule is not None else "chosen"
-    chosen = chosen_words(answer.decision.option_name, answer.decision.option_kind)
-    return f"{by} after {answer.after_s:.1f} s: {chosen}"
+    return f"{by} after {answer.after_s:.1f} s: {chosen_words(answer.decision)}"

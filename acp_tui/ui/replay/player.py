@@ -58,7 +58,7 @@ class Player:
         self.moment = 0
         self.is_ahead = False
         """Whether it's at the end before all is read."""
-        self._front = Front(self.timeline.wanted)
+        self._front = Front()
         self._replay = Replay(self.timeline.events)
 
     def jump(self) -> bool:
@@ -90,15 +90,18 @@ class Player:
 
     def step(self) -> ReplayStep:
         """Apply the next event."""
-        step = self._replay.step()
-        assert step is not None
+        applied = self._replay.step()
+        assert applied is not None
+        step = self.timeline.shown(applied)
         self.moment += 1
         self._front.note(step, is_prompt=self.timeline.is_prompt(self.moment))
         return step
 
     @property
     def conversations(self) -> dict[SessionId, Conversation]:
-        return self._replay.conversations
+        """Of all sessions, or of the only one to show."""
+        wanted, found = self.timeline.wanted, self._replay.conversations
+        return found if wanted is None else {key: found[key] for key in (wanted,) if key in found}
 
     def conversation(self, session_id: SessionId | None) -> Conversation:
         """The conversation of a session. For None or an unknown session, events outside any session."""

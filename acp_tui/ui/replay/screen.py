@@ -300,7 +300,7 @@ class ReplayScreen(Screen[None]):
         position = Position(
             at_s=player.at_s,
             length_s=max(timeline.length_s, player.at_s),
-            share=1.0 if player.is_ahead else player.moment / timeline.length if timeline.length else 0.0,
+            share=1.0 if player.is_at_end else timeline.share_until(player.moment),
             is_playing=self.projector.plays,
             speed=self.projector.pace.speed,
             prompts=timeline.prompts_until(player.moment, self._stays_with),

@@ -19,7 +19,7 @@ from acp_tui.client.transcript.events import Event, Frame, Header, OwnAction, Re
 from acp_tui.client.transcript.lines import VERSION, Recording, RecordingUnreadable, SkippedLine, open_recording
 from acp_tui.client.transcript.replay import Replay, ReplayStep, is_prompt
 from acp_tui.client.transcript.replayed_sessions import Touch
-from acp_tui.conversation.conversation import NOTHING
+from acp_tui.conversation.conversation import NOTHING, Conversation
 from acp_tui.conversation.entries import Decision
 from acp_tui.conversation.facts import AuthStatus, Fact, PermissionRequest, RequestKey, SessionId
 from acp_tui.conversation.updates import ElicitationAnswered
@@ -52,11 +52,11 @@ class RecordedEvents(Sequence[Event]):
         self._edit = edit
         self._starts, self._sizes = array("Q"), array("Q")
 
-    def note(self, event: Event) -> None:
-        """Add the recording's last event."""
+    def note(self, at: float) -> None:
+        """Add the recording's last event, as one that happened then."""
         self._starts.append(self._recording.place.start)
         self._sizes.append(len(self._recording.place))
-        self.times.append(event.at)
+        self.times.append(at)
 
     def __len__(self) -> int:
         return len(self.times)
@@ -71,19 +71,19 @@ class RecordedEvents(Sequence[Event]):
         if isinstance(index, slice):
             return [self[at] for at in range(*index.indices(len(self)))]
         start = self._starts[index]
-        return self._edit(self._recording.event_in(range(start, start + self._sizes[index])))
+        event = self._recording.event_in(range(start, start + self._sizes[index]))
+        return self._edit(event if event.at == self.times[index] else replace(event, at=self.times[index]))
 
 
 class Front:
     """Follows which session the user turned to last."""
 
-    def __init__(self, only: SessionId | None = None) -> None:
-        self.session_id = only
-        self._is_chosen = only is not None
+    def __init__(self) -> None:
+        self.session_id: SessionId | None = None
         self._known: set[SessionId | None] = {None}
 
     def note(self, step: ReplayStep, *, is_prompt: bool) -> None:
-        for touch in () if self._is_chosen else step.touched:
+        for touch in step.touched:
             if touch.session_id is not None and (is_prompt or touch.session_id not in self._known):
                 self.session_id = touch.session_id
             self._known.add(touch.session_id)
@@ -104,7 +104,10 @@ class Timeline:
     edit: Callable[[Event], Event] | None = None
     """Replaces an event with another, at the same time."""
     wanted: SessionId | None = None
-    """The only session to show; None to show the one that the user turned to last."""
+    """The only session to show; None to show the one that the user turned to last.
+
+    What happens elsewhere before it and between its turns takes no time then.
+    """
     front: Front = field(init=False)
     """Where it's read to."""
     events: RecordedEvents = field(init=False)
@@ -127,11 +130,14 @@ class Timeline:
     """When forms and pages were asked for."""
     _replying: Question | None = None
     """The question whose values come with the next frame to the agent."""
+    _own: Conversation | None = None
+    """That of the wanted session, once it has begun."""
+    _left_out_s: float = 0.0
     _scan: Replay = field(init=False)
 
     def __post_init__(self) -> None:
         self.agent = self.header.agent
-        self.front = Front(self.wanted)
+        self.front = Front()
         self._scan = Replay(self.recording)
         self.events = RecordedEvents(self.recording, self.edit or (lambda event: event))
 
@@ -150,8 +156,8 @@ class Timeline:
 
     @property
     def ending(self) -> Ending | None:
-        """The end; None if it isn't known yet, or isn't what is shown."""
-        if self.edit is not None or not self.length:
+        """The end; None if it isn't known yet, or isn't what is shown, or not at these times."""
+        if self.edit is not None or self.wanted is not None or not self.length:
             return None
         return self._ending if self.is_being_read else Ending(self._scan, self.front)
 
@@ -162,15 +168,19 @@ class Timeline:
     @property
     def length_s(self) -> float:
         """The time of the last event."""
-        return self._scan.position_s
+        return self._scan.position_s - self._left_out_s
 
     def read_on(self) -> None:
         """Read the events recorded so far. Blocks. What is read can be played meanwhile."""
         self.is_being_read = True
         has_ending = False
         try:
-            for step in self._scan.events:
-                self.events.note(step.event)
+            before_s = self._scan.position_s
+            for step in map(self.shown, self._scan.events):
+                if self._is_elsewhere(step):
+                    self._left_out_s += self._scan.position_s - before_s
+                before_s = self._scan.position_s
+                self.events.note(step.event.at - self._left_out_s)
                 self._note(step)
                 if self.is_end_wanted and not has_ending and len(self.recording.paths) == 1:
                     has_ending = True
@@ -178,8 +188,20 @@ class Timeline:
         finally:
             self.is_being_read = False
 
+    def shown(self, step: ReplayStep) -> ReplayStep:
+        """The step without what it changes in sessions that aren't to be shown."""
+        if self.wanted is None:
+            return step
+        return replace(step, touched=tuple(each for each in step.touched if each.session_id in (None, self.wanted)))
+
+    def _is_elsewhere(self, step: ReplayStep) -> bool:
+        """Whether another session is wanted than this happened in, and nothing goes on in that one."""
+        own = next((touch.conversation for touch in step.touched if touch.session_id is not None), None)
+        self._own = own or self._own
+        return self.wanted is not None and own is None and (self._own is None or self._own.is_idle)
+
     def _read_ending(self) -> None:
-        front = Front(self.wanted)
+        front = Front()
         with suppress(OSError, RecordingUnreadable), open_recording(*self.recording.paths) as recording:
             replay = Replay(events_for_end(recording))
             for step in replay.events:
@@ -203,6 +225,10 @@ class Timeline:
         """The moment after the previous change; the beginning if there isn't one."""
         at = bisect_left(self._changes, moment)
         return self._changes[at - 1] if at else 0
+
+    def share_until(self, moment: int) -> float:
+        """How much of what changes has changed by then, from 0 to 1."""
+        return bisect_right(self._changes, moment) / len(self._changes) if self._changes else 0.0
 
     def prompt_after(self, moment: int, session_id: SessionId | None = None) -> int:
         """The moment after the next prompt, of all sessions or this one; the end if there isn't one."""
@@ -241,7 +267,7 @@ class Timeline:
             self._restarts.append(self.length)
             self._asked.clear()
         self.front.note(step, is_prompt=(is_new := is_prompt(event)))
-        if is_new:
+        if is_new and step.touched:
             for session_id in (None, *(touch.session_id for touch in step.touched if touch.session_id is not None)):
                 self._prompts.setdefault(session_id, []).append(self.length)
         if any(touch.change != NOTHING or not touch.conversation.entries for touch in step.touched):

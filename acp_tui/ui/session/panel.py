@@ -463,10 +463,10 @@ class SessionPanel(Vertical):
     def note_draft(self) -> None:
         """Tell the card what the draft is: a key may have come too soon for it."""
         if self.prompt is not None and isinstance(self.card, PermissionCard) and self.card.display:
-            self.card.note_typed(self.prompt.text if not self.prompt.asks_why else "")
+            self.card.guard.note_draft(self.prompt.text if not self.prompt.asks_why else "")
 
     def answer_request(self, key: RequestKey, option_id: str) -> None:
-        if self.prompt is not None and isinstance(self.card, PermissionCard) and self.prompt.text == self.card.strayed:
+        if self.prompt is not None and isinstance(self.card, PermissionCard) and self.card.guard.strayed:
             self.prompt.replace_draft("")
         if self.session is not None:
             self.session.answer_permission(key, option_id)
@@ -485,11 +485,15 @@ class SessionPanel(Vertical):
             self.prompt.take_before(text, keys)
 
     def ask_why(self, rejection: Rejection, typed: str, keys: Sequence[Key | Paste]) -> None:
-        if self.prompt is not None:
-            self.prompt.ask_why(rejection, typed, keys)
+        if self.prompt is not None and isinstance(self.card, PermissionCard):
+            reason = self.card.reason
+            if reason or self.card.guard.strayed:
+                self.prompt.replace_draft("")
+            self.prompt.ask_why(rejection, typed + reason, keys)
 
     def write(self, text: str, keys: Sequence[Key | Paste], *, is_paste: bool) -> None:
-        if self.prompt is not None:
+        if self.prompt is not None and isinstance(self.card, PermissionCard):
+            self.card.wrote = "" if self.prompt.text or is_paste else text
             self.prompt.take_text(text, keys, is_paste=is_paste)
 
     def leave(self) -> None:

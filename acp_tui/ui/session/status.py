@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from acp_tui.client.settings.settings import STATUS_PARTS, StatusPart
-from acp_tui.conversation.conversation import Conversation
+from acp_tui.conversation.conversation import Conversation, TurnTime
 from acp_tui.conversation.entries import Message, ToolCallEntry
 from acp_tui.conversation.facts import BooleanOption, ConfigOption, TurnPhase, Usage
 from acp_tui.conversation.tool_calls import ToolCall
@@ -136,36 +136,23 @@ class Work:
         """`clock` returns seconds."""
         self._conversation = conversation
         self._clock = clock
-        self._began: float | None = None
-        self._asked: float | None = None
-        """Since when the user is asked, whose time isn't the agent's."""
+        self._time = TurnTime()
         self._heard = clock()
-        self._ended: tuple[str, float] | None = None
-        """How the last turn ended, and after how many seconds; None if no turn was seen."""
 
     def note_change(self) -> None:
         """Note that the agent or the user has just done something."""
-        now = self._heard = self._clock()
-        is_idle = self._conversation.is_idle
-        is_asking = self._conversation.is_asking
-        if self._asked is not None and self._began is not None and not is_asking:
-            self._began += now - self._asked
-        self._asked = (now if self._asked is None else self._asked) if is_asking else None
-        if not is_idle and self._began is None:
-            self._began, self._ended = now, None
-        elif is_idle and self._began is not None:
-            took, self._began = now - self._began, None
-            self._ended = (ENDS.get(self._conversation.last_stop_reason or "", "failed after"), took)
+        self._heard = self._clock()
+        self._time.note_change(self._conversation, self._heard)
 
     @property
     def ended(self) -> str:
         """How the last turn ended, its duration, and its tokens; "" if it wasn't seen."""
-        if self._ended is None:
+        if self._time.of_last is None:
             return ""
-        how, took = self._ended
+        how = ENDS.get(self._conversation.last_stop_reason or "", "failed after")
         usage = self._conversation.turn_usage
         spent = f" · {short_count(usage.total)} tokens" if usage is not None and usage.total else ""
-        return f"{how} {duration(took)}{spent}"
+        return f"{how} {duration(self._time.of_last)}{spent}"
 
     @property
     def cost(self) -> str:
@@ -181,8 +168,7 @@ class Work:
     @property
     def took_s(self) -> float:
         """How long the turn has taken so far, without the time that the user is asked."""
-        now = self._clock() if self._asked is None else self._asked
-        return now - self._began if self._began is not None else 0.0
+        return self._time.so_far(self._clock())
 
     @property
     def silent_s(self) -> float:

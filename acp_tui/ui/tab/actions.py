@@ -261,7 +261,7 @@ class Actions:
             asked = await self.tab.ask(NameDialog(session.conversation.shown_title))
             name = asked or ""
         if name and agent is not None:
-            await rename(session, agent.command.name, name)
+            await rename(session, agent.command, name)
         elif name:
             await session.rename(name)
 
@@ -329,7 +329,7 @@ class Actions:
             self.tab.writing.schedule(session, later(words, session.now() or 0.0, reset))
         except NotATime as error:
             self.tab.say(str(error), severity="warning")
-            self.tab.prompt.put_before(f"/later {words}")
+            self.tab.prompt.put_before(self.tab.writing.slash_command if words else "/later ")
 
     def restart(self) -> None:
         """Restart the agent, and continue the session as far as the agent remembers it."""

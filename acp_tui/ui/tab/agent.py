@@ -141,15 +141,17 @@ class AgentController:
         `words` may name the one, and the value to set at once.
         """
         session = self._tab.session
+        name, _, value = words.partition(" ")
         if session is None or self._tab.writing.why_not:
             self._tab.say(self._tab.writing.why_not or NO_SESSION)
+            if value:
+                self._tab.prompt.put_before(self._tab.writing.slash_command)
             return
-        name, _, value = words.partition(" ")
         if value:
             try:
                 await choose(session, [(name, value)])
             except Unsupported:
-                self._tab.prompt.put_before(f"/{words}")
+                self._tab.prompt.put_before(self._tab.writing.slash_command)
                 raise
             return
         options = session.conversation.options

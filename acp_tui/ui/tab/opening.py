@@ -198,7 +198,7 @@ class Opener:
         elif self._is_connecting and session is not None and not session.conversation.is_connected:
             self._try_now.set()
         elif self._is_connecting:
-            self._tab.say(STILL_OPENING)
+            self._tab.say(f"{STILL_OPENING}.")
         elif session is None:
             await self._open()
         elif self._tab.link.has_lost_host:
@@ -226,7 +226,7 @@ class Opener:
     async def begin_anew(self) -> None:
         """Close the session and start another in its place. If that fails, the tab stays and the user is told."""
         if self._is_connecting:
-            self._tab.say(STILL_OPENING)
+            self._tab.say(f"{STILL_OPENING}.")
             return
         if not self._tab.link.can_start:
             self._tab.say(NO_AGENT_HERE, severity="warning")

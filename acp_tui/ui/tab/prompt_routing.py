@@ -48,6 +48,8 @@ class PromptController:
         """The session whose queue is shown."""
         self.recall: Recall | None = None
         """Earlier prompts, once they are loaded."""
+        self.slash_command = ""
+        """The last one of ours, as it was written: where it can't be done, it goes back into the draft."""
         self._is_written_in = False
         self._escaped_at = -ESCAPE_AGAIN_S
         self._failed: tuple[PromptQueue, int, Prompt] | None = None
@@ -135,6 +137,7 @@ class PromptController:
         own = slash_action(message.text, self._taken) if may_be_ours else None
         if own is not None:
             self._prompt.attach(*message.images)
+            self.slash_command = message.text
             self._tab.screen.run_worker(self._tab.screen.run_action(own))
             return
         reason = self._reason_not_to_send(stage)
@@ -207,14 +210,10 @@ class PromptController:
     def _reason_not_to_send(self, stage: Stage) -> str:
         match stage:
             case Starting(phase=phase, is_open=is_open):
-                return STILL_OPENING if is_open else f"There is no session yet: {phase}."
-            case Failed() | Recorded():
-                return f"{self.why_not}."
-            case Live(session=session):
-                if session.is_read_only:
-                    return WATCHING
-                if session.conversation.is_connected and session.connection.is_lost:
-                    return STILL_OPENING  # a new process continues the conversation
+                return f"{STILL_OPENING}." if is_open else f"There is no session yet: {phase}."
+            case Live(session=session) if session.is_read_only:
+                return WATCHING
+            case _:
                 return f"{self.why_not}." if self.why_not else ""
 
     @property
@@ -229,6 +228,8 @@ class PromptController:
                 return self._tab.hint(f"There is no session{self._tab.try_again(error)}")
             case Live(session=session) if not session.conversation.is_connected:
                 return self._tab.hint(NOT_CONNECTED[self._tab.loss])
+            case Live(session=session) if session.connection.is_lost:
+                return STILL_OPENING  # a new process continues the conversation
             case _:
                 return ""
 

@@ -76,18 +76,11 @@ class QuestionsController:
         return len(_waiting(self._session)) + len(_waiting(self._agent()))
 
     def _whose_turn(self) -> tuple[Any, Elicitation] | None:
-        """The session's oldest question, unless a permission request is older; then the agent's own."""
-        if self._session is not None:
-            conversation = self._session.conversation
-            first = next(iter(conversation.elicitations.values()), None)
-            request = next(iter(conversation.permissions.values()), None)
-            if request is not None and (first is None or request.key < first.key):
-                return None
-            if first is not None:
-                return self._session, first
-        owner = self._agent()
-        first = next(iter(_waiting(owner).values()), None)
-        return (owner, first) if first is not None else None
+        """Who asks the oldest question, and what; None if there is none, or a permission request is older."""
+        waiting = [(owner, asked) for owner in (self._session, self._agent()) for asked in _waiting(owner).values()]
+        first = min(waiting, key=lambda each: each[1].key, default=None)
+        request = next(iter(self._session.conversation.permissions), None) if self._session is not None else None
+        return None if first is not None and request is not None and request < first[1].key else first
 
     def _show(self, owner: Any, asked: Elicitation, *, takes_keyboard: bool) -> None:
         from acp_tui.ui.permission.form_card import FormCard
@@ -147,7 +140,7 @@ class QuestionsController:
             await self._answered.wait()
 
     def _answer(self, owner: Any, asked: Elicitation, action: Any, values: FormValues | None) -> None:
-        if self.card is not None and self.card.strayed and self._tab.prompt.text == self.card.strayed:
+        if self.card is not None and self.card.guard.strayed:
             self._tab.prompt.replace_draft("")
         owner.questions.answer(asked.key, action, values)
         if action == "accept" and asked.url:

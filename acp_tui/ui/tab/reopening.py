@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Final
 from anyio import to_thread
 
 from acp_tui.client.errors import ClientError, NotAgreed, SessionNotOpened
-from acp_tui.client.sessions.driver import Options
+from acp_tui.client.sessions.driver import Options, keep_title
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.sessions.session_history import PastSession, SessionFromRecording, reread
 from acp_tui.client.transcript.index import SessionIndex
-from acp_tui.conversation.updates import InfoChanged, Renamed
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.values import dataclass
 
@@ -38,11 +37,9 @@ class Reopening:
     async def __call__(self, sessions: SessionsController) -> Session:
         """The session, opened or read from its recording. Raises ClientError if neither is possible."""
         session = await self._opened(sessions)
-        if self.past.is_named and not session.conversation.is_named:
-            session.apply(Renamed(self.past.title))
         # A first prompt that starts with markup is from the agent rather than the user.
-        if not session.conversation.title and not self.past.title.startswith(MARKUP):
-            session.hear(InfoChanged(title=self.past.title))
+        if self.past.is_named or not self.past.title.startswith(MARKUP):
+            keep_title(session, self.past.title, is_named=self.past.is_named)
         return session
 
     async def _opened(self, sessions: SessionsController) -> Session:
@@ -82,4 +79,5 @@ def is_shown(past: PastSession, session: Session | None, link: AgentLink) -> boo
         recorded = past.recorded
         return recorded is not None and recorded.recordings[:1] == session.recorded.recordings[:1]
     is_ours = is_of(past, link) or (link.is_hosted and session.cwd == past.cwd)  # which agent a host keeps isn't known
-    return is_ours and (past.is_listed or past.is_latest)
+    is_blank = session.conversation.is_blank  # then the recorded one only had the same ID
+    return is_ours and (past.is_listed or (past.is_latest and not is_blank))

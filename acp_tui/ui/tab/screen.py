@@ -344,7 +344,7 @@ class SessionScreen(Screen[None]):
         if self.tab.panel is not None:
             self.tab.panel.note_draft()
         if (card := self.tab.questions.card) is not None:
-            card.note_typed(self.prompt.text)
+            card.guard.note_draft(self.prompt.text)
 
     def on_prompt_input_submitted(self, message: PromptInput.Submitted) -> None:
         if self.tab.panel is not None:

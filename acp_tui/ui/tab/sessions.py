@@ -15,6 +15,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
+from weakref import WeakKeyDictionary
 
 from anyio import to_thread
 
@@ -25,6 +26,7 @@ from acp_tui.client.hosting.finding import HostedSession, hosted_sessions
 from acp_tui.client.safe_git import branch_of
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.marks import Mark, SessionMarks, sessions_in_project
+from acp_tui.client.sessions.session import Session
 from acp_tui.client.sessions.session_history import (
     HistoryUnreadable,
     OpenElsewhere,
@@ -33,11 +35,12 @@ from acp_tui.client.sessions.session_history import (
     left_in,
     line_with,
     open_elsewhere,
+    open_session,
     recorded_sessions,
     sandbox_of,
     warning_if_open,
 )
-from acp_tui.client.transcript.index import SessionIndex
+from acp_tui.client.transcript.index import RecordedSession, SessionIndex
 from acp_tui.client.transcript.recording_plan import recording_store
 from acp_tui.client.worktrees import known_worktree
 from acp_tui.conversation.conversation import Conversation
@@ -88,6 +91,7 @@ class HistoryController:
         self._tab = tab
         self._marks = SessionMarks()
         self._branches: dict[Path, str] = {}
+        self._recorded: WeakKeyDictionary[Session, RecordedSession | None] = WeakKeyDictionary()
         self._hosted: dict[str, HostedSession] = {}
         """By the keys of their rows."""
         self._elsewhere = OpenElsewhere({})
@@ -116,11 +120,11 @@ class HistoryController:
     def in_tabs(self) -> Sequence[SessionRow]:
         """The sessions in tabs, from left to right."""
         tabs = list(self._tab.app.tabs)
-        known = {one.key: one for one in self.marked(filter(None, map(_past_in, tabs)))}
+        known = {one.key: one for one in self.marked(filter(None, map(self._past_in, tabs)))}
         return [self._row_of(number, tab, known) for number, tab in enumerate(tabs, 1)]
 
     def _row_of(self, number: int, tab: Tab, known: Mapping[str, PastSession]) -> SessionRow:
-        one = _past_in(tab)
+        one = self._past_in(tab)
         past = known[one.key] if one is not None else None
         sign, _ = MARKS[tab.state]
         panel, read = tab.panel, tab.session if isinstance(tab.session, SessionFromRecording) else None
@@ -143,7 +147,23 @@ class HistoryController:
             prompts=len(prompts_in(panel.conversation)) if panel is not None else 0,
             is_tab=True,
             is_current=tab is self._tab,
-            is_pinned=past is not None and past.is_pinned,
+        )
+
+    def _past_in(self, tab: Tab) -> PastSession | None:
+        """The tab's session apart from the tab; None if it has none."""
+        session, agent = tab.session, tab.link.agent
+        if isinstance(session, SessionFromRecording):
+            recorded = session.recorded
+            return PastSession(recorded.agent, session.session_id, session.cwd, tab.title, recorded=recorded)
+        if session is None or agent is None:
+            return None
+        return PastSession(
+            agent.command.name,
+            session.session_id,
+            session.cwd,
+            tab.title,
+            recorded=self._recorded.get(session),
+            agent_title=tab.agent_title,
         )
 
     def key_in_tabs(self, session: PastSession) -> str:
@@ -159,9 +179,15 @@ class HistoryController:
         tab = self._tab_at(key)
         return tab.panel if tab is not None and tab.state is TabState.NEEDS_YOU else None
 
-    async def find_branches(self) -> None:
-        for folder in {tab.cwd for tab in self._tab.app.tabs}:
-            self._branches[folder] = await to_thread.run_sync(branch_of, folder, abandon_on_cancel=True)
+    async def look_at_tabs(self) -> None:
+        """Find out, for `in_tabs`, the branches of folders, and what is recorded of sessions."""
+        for tab in self._tab.app.tabs:
+            self._branches[tab.cwd] = await to_thread.run_sync(branch_of, tab.cwd, abandon_on_cancel=True)
+            if (past := self._past_in(tab)) is not None and past.recorded is None:
+                assert tab.session is not None
+                assert tab.link.agent is not None
+                kept = await self._in_thread(partial(open_session, tab.session, tab.link.agent.command))
+                self._recorded[tab.session] = kept.recorded
 
     async def in_hosts(self) -> Sequence[SessionRow]:
         """The sessions that hosts keep and no tab shows. `judge` then knows which are open elsewhere, too."""
@@ -295,13 +321,14 @@ class HistoryController:
         return "" if agent.capabilities.delete_session else "can't delete sessions"
 
     async def no_forget(self, session: PastSession) -> str:
+        """What keeps acp-tui from deleting the session's recording, as what follows that; "" for nothing."""
         if session.recorded is None:
             return ""
         try:
             goes_on = await self._in_thread(partial(self._index.is_being_recorded, session.recorded))
         except HistoryUnreadable as error:
-            return str(error)
-        return "its recording goes on" if goes_on else ""
+            return f"can't be deleted: {error}"
+        return "is still being written" if goes_on else ""
 
     async def worktree_of(self, session: PastSession) -> str:
         """The worktree of acp-tui's that the session worked in, as a shell takes it; "" for none."""
@@ -416,17 +443,6 @@ def _how_to_open_twice(told: str, *, can_read: bool) -> Picker[bool]:
     """Asks whether to open a session that is open elsewhere, or only to read it."""
     read, opened = PickerRow(False, "Read its recording"), PickerRow(True, "Open it here, too", needs_care=True)
     return Picker(told, [read, opened] if can_read else [opened], search=False)
-
-
-def _past_in(tab: Tab) -> PastSession | None:
-    """The tab's session apart from the tab; None if it has none."""
-    session, agent = tab.session, tab.link.agent
-    if isinstance(session, SessionFromRecording):
-        recorded = session.recorded
-        return PastSession(recorded.agent, session.session_id, session.cwd, tab.title, recorded=recorded)
-    if session is None or agent is None:
-        return None
-    return PastSession(agent.command.name, session.session_id, session.cwd, tab.title, agent_title=tab.agent_title)
 
 
 def _hosted_row(key: str, hosted: HostedSession) -> SessionRow:

@@ -175,6 +175,7 @@ class QuestionBelow(PermissionCard):
     """A tab's permission request below the list, with the keys and the guard of the tab's own card."""
 
     WAY_IN = "{sessions_answer}"
+    WRITES_TO = "the search"
 
     class Answered(Message):
         """Posted when the request that had the focus is gone."""
@@ -271,7 +272,7 @@ class SessionsDialog(Dialog[Act | None]):
             self._asking.card.mirror = None
 
     async def _look_at_hosts(self) -> None:
-        await self._source.find_branches()
+        await self._source.look_at_tabs()
         self._hosted = await self._source.in_hosts()
         self._show()
 
@@ -458,7 +459,7 @@ class SessionsDialog(Dialog[Act | None]):
         """Search the conversations, which takes a moment. Titles are filtered at once."""
         self._found, self._notice = (), None
         self._look_for(message.words)
-        self._card.note_typed(message.words, "the search")
+        self._card.guard.note_draft(message.words)
 
     def _look_for(self, words: str) -> None:
         """Search for these words. One search runs at a time; words typed in the meantime are searched next."""
@@ -650,12 +651,14 @@ class SessionsDialog(Dialog[Act | None]):
         no_delete, no_forget = self._source.no_delete(session), await self._source.no_forget(session)
         forgets = session.recorded is not None and not no_forget
         if no_delete and not forgets:
-            why = ", and ".join(filter(None, (f"{session.shown_agent} {no_delete}", no_forget)))
+            why = f"{session.shown_agent} {no_delete}" + (f", and its recording {no_forget}" if no_forget else "")
             self._say(shown(f"It can't be deleted: {why}. {keys_in_force(self).hint(KEPT)}", "$text-warning"))
             return
         fate = [f"{session.shown_agent} {f'keeps it, as it {no_delete}' if no_delete else 'deletes it'}"]
         if session.recorded is not None:
-            fate.append(f"acp-tui {f'keeps its recording: {no_forget}' if no_forget else 'deletes its recording'}")
+            fate.append(
+                f"acp-tui {f'keeps its recording, as it {no_forget}' if no_forget else 'deletes its recording'}"
+            )
         if folder := await self._source.worktree_of(session):
             fate.append(f"Its worktree and branch stay. To remove it: git worktree remove {folder}")
         lines = [shown_line(each) for each in fate]
@@ -702,7 +705,7 @@ def _with_past(row: SessionRow, found: PastSession) -> SessionRow:
     own, title = row.past, row.title or found.title
     if own is None or own.agent == found.agent:
         past = replace(found, agent_title=own.agent_title if own is not None else found.agent_title)
-        return replace(row, title=title, past=past, is_pinned=found.is_pinned)
+        return replace(row, title=title, past=past)
     return replace(row, title=title, past=replace(own, recorded=found.recorded))
 
 

@@ -27,6 +27,7 @@ from acp_tui.ui.dialogs.agents import AIRY_FROM_ROWS, AgentList, Read
 from acp_tui.ui.dialogs.trust import agreed_command
 from acp_tui.ui.kit.dialog import Dialog, Frame, shown_line
 from acp_tui.ui.kit.filtered_list import FilteredList
+from acp_tui.ui.kit.pickers import ListDialog
 from acp_tui.ui.kit.row_list import NumberedRows, PickerRow
 from acp_tui.ui.prompt.input import PromptInput
 from acp_tui.ui.session.status_line import MARKS, TabState
@@ -162,7 +163,7 @@ class Compared(NamedTuple):
         )
 
 
-class CompareDialog(Dialog["Compared | Tab | None"]):
+class CompareDialog(ListDialog["Compared | Tab | None"]):
     """Shows what changed in each worktree, and how a command ends there.
 
     Returns the one that the user chose, or the tab to go to.
@@ -245,7 +246,7 @@ class SeveralController:
 
     async def begin(self, prompt: str = "") -> None:
         """Send the prompt, or the draft, to several agents, each in a new worktree and a new tab."""
-        tab, box = self._tab, self._tab.prompt
+        tab, box, written = self._tab, self._tab.prompt, self._tab.writing.slash_command
         told = prompt or box.draft.strip()
         if not told:
             tab.say("Write what the agents should do: /several PROMPT.")
@@ -256,14 +257,17 @@ class SeveralController:
             tab.say_error(error)
             started = ()
         if started:
-            tab.writing.drop_draft()
-            await tab.app.tabs.go_to(tab)
-            await self.compare(among=started)
+            if not prompt and box.draft.strip() == told:
+                tab.writing.drop_draft()
+            if box.is_blank and box.screen.is_current:
+                await self.compare(among=started)
+            else:  # keys that are pressed now are meant for something else
+                tab.say(f"{len(started)} agents work on it, each in its worktree. /compare shows them.")
         elif prompt:
-            box.put_before(f"/several {prompt}")
+            box.put_before(written)
 
     async def _start(self, prompt: PromptInput.Submitted) -> Sequence[Tab]:
-        """Start the agents that the user chooses, and return their tabs. Raises: WorktreeFailed."""
+        """Start the agents that the user chooses, and return their tabs, which stay behind. Raises: WorktreeFailed."""
         if self._tab.agent.agent_or_say() is None:
             return ()
         base = await last_commit(self._tab.cwd)
@@ -273,7 +277,10 @@ class SeveralController:
         for worktree, (_, command) in zip(made, commands, strict=True):
             with move_on_after(READING_LIMIT_S):  # what the agent changes is known exactly only if its files were read
                 await self._tab.app.changes_in(Path(worktree.folder)).ready()
+            front = self._tab.app.tabs.front
             other = await self._tab.actions.worktrees.open(worktree, command)
+            if front is not None:
+                await self._tab.app.tabs.go_to(front)
             started.append(other)
             other.prompt.take_back(prompt, for_later=True)
             if other.session is not None:  # already

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
 from rich.cells import cell_len
-from textual.content import Content
 
 from acp_tui.client.errors import AgentRefused, ClientError, Unsupported
 from acp_tui.client.settings.settings import Settings
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.ui.commands.keys import keys_in_force
+from acp_tui.ui.rendering.wrapping import cut
 from acp_tui.ui.session.status_line import FORKED, HOSTED, TabState, boxed, state_of_tab
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.ui.tab.loading import BEFORE_A_COMMAND, preload_in_thread
@@ -183,10 +183,11 @@ class Tab:
     @property
     def title(self) -> str:
         """The session's title, or the start of its first prompt, or the agent's name."""
-        return self._session_title or self.agent_title or self.phase
+        return self.session_title or self.agent_title or self.phase
 
     @property
-    def _session_title(self) -> str:
+    def session_title(self) -> str:
+        """The session's own title; "" if it has none yet."""
         return self.panel.title if self.panel is not None else ""
 
     @property
@@ -208,11 +209,14 @@ class Tab:
 
     def brief(self, *, is_alone: bool) -> str:
         """What tells it from other tabs: its worktree or agent, if it `is_alone` with that, otherwise its title."""
-        return self._marked(self.lead if is_alone else self._session_title or self.lead)
+        return self._marked(self.lead if is_alone else self.session_title or self.lead)
 
-    def name(self, cells: int = 200, *, is_alone: bool = True) -> str:
-        """The agent, the worktree, and the session's title, in so many cells, or `brief` if they are few."""
-        title, agent = self._session_title, self.agent_title or self.link.name
+    def name(self, cells: int = 200, *, is_alone: bool = True, shared: int = 0) -> str:
+        """The agent, the worktree, and the session's title, in so many cells, or `brief` if they are few.
+
+        If that is cut, the beginning of the title that it shares with another tab's goes first, of so many characters.
+        """
+        title, agent = self.session_title, self.agent_title or self.link.name
         is_said = self.lead.lower().replace(" ", "-").startswith(agent.lower().replace(" ", "-"))
         names = (self._marked(self.lead),) if is_said else (self.marked_agent, self.lead)
         whole = ": ".join(filter(None, (*names, title))) or self.phase
@@ -220,7 +224,10 @@ class Tab:
             return whole
         brief = self.brief(is_alone=is_alone)
         has_room = is_alone and title and cells - cell_len(brief) >= MIN_TITLE
-        return _cut(f"{brief}: {title}" if has_room else brief, cells)
+        if not is_alone and shared and cell_len(brief[: cells + 1]) > cells:
+            differs = self._marked(title[shared:])
+            return differs[:cells] if cells < MIN_TITLE else cut(f"…{differs}", cells)
+        return cut(f"{brief}: {title}" if has_room else brief, cells)
 
     @property
     def loss(self) -> str:
@@ -415,8 +422,3 @@ class Tab:
         """Start this agent in a new git worktree of the folder, in a new tab; None if that fails, which is told."""
         await preload_in_thread(BEFORE_A_COMMAND)
         return await self.actions.worktrees.begin(command=command)
-
-
-def _cut(text: str, cells: int) -> str:
-    """Cut a text to a width. Long texts are shortened first, since measuring takes time."""
-    return Content(text[: cells * 8]).truncate(cells, ellipsis=True).plain

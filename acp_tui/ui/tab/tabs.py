@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import count
+from itertools import count, takewhile
 from typing import TYPE_CHECKING, Any, Final
 
 from textual import events
@@ -17,6 +17,8 @@ from acp_tui.ui.session.status_line import MAX_CELLS, MIN_CELLS, EdgeLine, TabSt
 if TYPE_CHECKING:
     from acp_tui.ui.tab.tab import Tab
 
+MAX_COMPARED: Final = 200
+"""Characters of a title that are compared with those of the others."""
 LEAST_CELLS: Final = 16
 """So much of their label the others keep before that in front is cut."""
 FIRST_MODE = "tab-1"
@@ -160,6 +162,22 @@ def _cut_alike(wanted: Sequence[int], width: int) -> list[int]:
     return list(wanted)
 
 
+def _shared(titles: Sequence[str]) -> list[int]:
+    """How many characters of each title are words with which another one begins, too. The last word isn't counted."""
+    words = [title[:MAX_COMPARED].split(" ") for title in titles]
+    shared = []
+    for at, own in enumerate(words):
+        others = (other for number, other in enumerate(words) if number != at)
+        most = max((_common(own, other) for other in others), default=0)
+        shared.append(sum(len(word) + 1 for word in own[: min(most, len(own) - 1)]))
+    return shared
+
+
+def _common(one: Sequence[str], other: Sequence[str]) -> int:
+    """With how many of the same words both begin."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+
+
 class TabLine(EdgeLine):
     """Draws the tabs. A click goes to one."""
 
@@ -187,8 +205,9 @@ class TabLine(EdgeLine):
             return
         tabs = list(self._tabs)
         front = tabs.index(self._tabs.front) if self._tabs.front in tabs else 0
-        leads = [tab.lead for tab in tabs]
+        leads = [(bool(tab.worktree), tab.lead) for tab in tabs]  # a worktree may be called as an agent is
         are_alone = [leads.count(lead) == 1 for lead in leads]
+        shared = _shared([tab.session_title for tab in tabs])
         rooms = _rooms(tabs, front, are_alone, width)
         first, end = 0, len(tabs)
         while sum(rooms[first:end]) > width and end - first > 1:
@@ -197,7 +216,7 @@ class TabLine(EdgeLine):
         parts: list[Content] = []
         at = 0
         for number, tab in enumerate(tabs[first:end], first + 1):
-            name = partial(tab.name, is_alone=are_alone[number - 1])
+            name = partial(tab.name, is_alone=are_alone[number - 1], shared=shared[number - 1])
             label = tab_label(number, tab.state, name, rooms[number - 1], is_front=number - 1 == front)
             self._spans.append((at, at + label.cell_length, tab))
             parts.append(label)

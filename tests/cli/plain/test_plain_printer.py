@@ -20,6 +20,7 @@ from acp_tui.conversation.elicitation import FieldAnswer, Form, UrlVisit
 from acp_tui.conversation.facts import Choice, PlanStep, RequestKey, SelectOption
 from acp_tui.conversation.tool_calls import BlockContent, TerminalId, TextDiff
 from acp_tui.conversation.updates import (
+    Disconnected,
     ElicitationAnswered,
     ElicitationAsked,
     MessageChunk,
@@ -290,3 +291,14 @@ def test_a_diff_is_told_in_words_as_speech_leaves_out_a_minus() -> None:
         *("removed:", "  29", "added:", "  end", r"\ No newline at end of file"),
     ]
     assert spoken_diff("b.py", None, "new\n").splitlines() == ["b.py, a new file:", "from line 1:", "added:", "  new"]
+
+
+async def test_an_agent_that_ends_leaves_out_its_stack() -> None:
+    told = Told()
+    stack = "".join(f'  File "agent.py", line {number}\n' for number in range(1, 31))
+    told.hear(Disconnected("Agent exited with code 1", f"Traceback (most recent call last):\n{stack}KeyError: 'x'\n"))
+    assert (await told.lines())[-3:] == [
+        "acp-tui: Agent exited with code 1",
+        "  Traceback (most recent call last):",
+        "  KeyError: 'x'",
+    ]

@@ -33,7 +33,7 @@ def test_a_turn_is_told_in_plain_lines_and_asked_about_in_words(tmp_path: Path) 
         terminal.type("1" + ENTER)
         terminal.shows("done: Run the tests")
         terminal.shows("which is stricter still.")
-        terminal.shows("\n\ndemo is done, ")
+        terminal.shows("\n\ndemo is done")
         terminal.shows("\nyou: ")
         terminal.type("/usage" + ENTER)
         terminal.shows("acp-tui: usage: 18,432 of 200,000 tokens")
@@ -44,7 +44,7 @@ def test_a_turn_is_told_in_plain_lines_and_asked_about_in_words(tmp_path: Path) 
 
 
 def test_a_prompt_of_the_command_line_is_sent_first(tmp_path: Path) -> None:
-    with line_terminal("run", "demo", "The tests fail", "--plain", cwd=tmp_path) as terminal:
+    with line_terminal("demo", "The tests fail", "--plain", cwd=tmp_path) as terminal:
         terminal.shows("you: The tests fail")
         terminal.shows("Permission needed: Edit durations.py")
         terminal.shows(CHOICE)

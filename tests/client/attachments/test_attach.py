@@ -168,7 +168,7 @@ def test_a_file_of_that_very_name_wins_over_punctuation_and_lines(tmp_path: Path
     [
         "@property\ndef x(self): ...",
         "mail me@a.py or @nobody",
-        "@a.py/x @a.py:x `@a.py`",
+        "@a.py/x `@a.py`",
         "@nul\0 @half\ud800",
         "@broken",
         "@circle",
@@ -191,8 +191,15 @@ def test_a_missing_cwd_is_no_error(tmp_path: Path) -> None:
     assert attach("@a ./@b @c", tmp_path / "gone") == only_text("@a ./@b @c")
 
 
-@pytest.mark.parametrize("name", ["nosuch.txt", "./nosuch", "sub/z.py", "/no/such"])
+@pytest.mark.parametrize("name", ["nosuch.txt", "./nosuch", "sub/z.py", "/no/such", "nosuch:2-3", '"no such:2-3"'])
 def test_a_file_that_was_meant_and_is_not_there_is_said(tmp_path: Path, name: str) -> None:
+    assert attach(f"see @{name}", tmp_path).problems == (f"no such file: {name}: it is sent as text",)
+
+
+@pytest.mark.parametrize("name", ["code:4:2", "code.py:4:2", "code.py#L4-L5", "code:four"])
+def test_a_file_named_with_what_is_no_lines_is_said(tmp_path: Path, name: str) -> None:
+    (tmp_path / "code").touch()
+    (tmp_path / "code.py").touch()
     assert attach(f"see @{name}", tmp_path).problems == (f"no such file: {name}: it is sent as text",)
 
 

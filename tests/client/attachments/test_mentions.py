@@ -9,6 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from acp_tui.client.attachments.attach import Mention, mentions, without_mentions
+from acp_tui.client.attachments.files import MentionedLines
 
 PIECES = [
     "@",
@@ -34,7 +35,10 @@ TEXTS = st.one_of(st.text(), st.lists(st.sampled_from(PIECES), max_size=30).map(
 
 
 def found(text: str) -> list[tuple[str, int | None, int | None]]:
-    return [(mention.path_text, mention.first_line, mention.last_line) for mention in mentions(text)]
+    return [
+        (mention.path_text, *((mention.lines.first, mention.lines.last) if mention.lines is not None else (None, None)))
+        for mention in mentions(text)
+    ]
 
 
 def paths(text: str) -> list[str]:
@@ -49,6 +53,7 @@ def paths(text: str) -> list[str]:
         ("@a.py:10-20", ("a.py", 10, 20)),
         ('@"a b.py"', ("a b.py", None, None)),
         ('@"a b.py":10-20', ("a b.py", 10, 20)),
+        ('@"a b.py:10-20"', ("a b.py", 10, 20)),
         ("@~/a.py", ("~/a.py", None, None)),
         ("@/abs/a.py:3", ("/abs/a.py", 3, 3)),
         ("@dir/", ("dir/", None, None)),
@@ -83,7 +88,7 @@ def test_an_at_sign_elsewhere_or_without_a_name_is_no_mention(text: str) -> None
 @pytest.mark.parametrize("after", [".", ",", ";", ":", "!", "?", ")", "]", "}", "'", '"', ").", "…", "”", "。"])
 def test_punctuation_behind_a_mention_is_not_part_of_it(after: str) -> None:
     assert mentions(f"@a.py{after}") == [Mention(0, 5, "a.py")]
-    assert mentions(f"@a.py:3-4{after} x") == [Mention(0, 9, "a.py", 3, 4)]
+    assert mentions(f"@a.py:3-4{after} x") == [Mention(0, 9, "a.py", MentionedLines(3, 4))]
     assert mentions(f'@"a b"{after}') == [Mention(0, 6, "a b")]
 
 
@@ -123,12 +128,11 @@ def test_spans_are_in_order_and_within_the_text(text: str) -> None:
 
 
 @given(TEXTS)
-@example('@a.py:1 and @"b c.py"')
+@example('@a.py:1 and @"b c.py" and @"b c.py:1"')
 def test_a_span_holds_an_at_sign_and_then_the_name(text: str) -> None:
     for mention in mentions(text):
         written = text[mention.start : mention.stop]
-        assert written.startswith((f"@{mention.path_text}", f'@"{mention.path_text}"'))
-        assert (mention.first_line is None) == (mention.last_line is None)
+        assert written.startswith((f"@{mention.path_text}", f'@"{mention.path_text}'))
 
 
 @given(TEXTS)

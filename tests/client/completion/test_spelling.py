@@ -54,6 +54,7 @@ def test_a_folder_that_is_gone_into_is_not_closed() -> None:
         ("@a.py:", PartialMention(0, 6, "a.py", "")),
         ("@a.py:10-2", PartialMention(0, 10, "a.py", "10-2")),
         ('@"a b":3', PartialMention(0, 8, "a b", "3")),
+        ('@"a b:3-', PartialMention(0, 8, "a b", "3-")),
         ("@~/x", PartialMention(0, 4, "~/x")),
     ],
 )

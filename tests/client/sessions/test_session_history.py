@@ -22,10 +22,11 @@ from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.client.transcript.lines import RecordingUnreadable
 from acp_tui.client.transcript.recording_plan import RecordingPlan
 from acp_tui.client.transcript.store import RecordingStore
+from acp_tui.conversation.content import Text
 from acp_tui.conversation.entries import Failure
 from acp_tui.conversation.facts import SessionId, SessionSummary
 from acp_tui.conversation.tool_calls import UNFINISHED, ToolCallId
-from acp_tui.conversation.updates import ClientRemark, InfoChanged
+from acp_tui.conversation.updates import ClientRemark, InfoChanged, PromptSent
 from support.dialogs import recorded
 from support.folding import ask, fold, prompt
 from support.recordings import play
@@ -172,3 +173,27 @@ def test_a_title_is_one_line_without_what_was_attached_to_the_first_prompt() -> 
     assert listed.title == "Look at @a.py"
     assert fold(InfoChanged(title=told_title)).shown_title == "Look at @a.py"
     assert fold(InfoChanged(title="[@a.py](file:///p/a.py)")).shown_title == "[@a.py](file:///p/a.py)"
+
+
+@pytest.mark.parametrize(
+    ("told", "title"),
+    [
+        ("# Hello", "Hello"),
+        ("**Fix** the `parser`", "Fix the parser"),
+        ("> quoted", "quoted"),
+        ("#12 fails", "#12 fails"),
+        ("Compute 2**3 and 4**5", "Compute 2**3 and 4**5"),
+        ("a > b", "a > b"),
+        ("#", "#"),
+    ],
+)
+def test_a_title_has_none_of_markdowns_marks_but_all_else(told: str, title: str) -> None:
+    assert fold(InfoChanged(title=told)).shown_title == title
+    assert fold(PromptSent((Text(told),))).shown_title == title
+
+
+def test_a_title_is_short_whoever_gave_it() -> None:
+    long = "word " * 1000
+    (past,) = merged([told("a", long)], GEMINI, [])
+    told_by_agent, of_prompt = fold(InfoChanged(title=long)), fold(prompt(long))
+    assert [len(title) for title in (past.title, told_by_agent.shown_title, of_prompt.shown_title)] == [200] * 3

@@ -57,6 +57,19 @@ def test_a_session_keeps_its_marks_under_another_name_of_its_agent(tmp_path: Pat
     assert marks.all() == {}
 
 
+def test_sessions_whose_agent_reused_an_id_have_marks_of_their_own(tmp_path: Path) -> None:
+    marks = SessionMarks(tmp_path / "marks.json")
+    now, before = recorded("1", "now"), replace(recorded("1", "before"), is_latest=False)
+    assert before.recorded is not None
+    before = replace(before, recorded=replace(before.recorded, origin="/recordings/earlier"))
+    marks.change(before, Mark.archived_or_not)
+    marks.change(now, Mark.pinned_or_not)
+    assert [(one.title, one.is_pinned, one.is_archived) for one in marks.marked([now, before])] == [
+        ("now", True, False),
+        ("before", False, True),
+    ]
+
+
 @pytest.mark.parametrize("content", ["", "[]", "{", '{"agent/a": 1}', '{"agent/a": {"name": 1, "is_pinned": "x"}}'])
 def test_a_broken_file_notes_nothing(tmp_path: Path, content: str) -> None:
     file = tmp_path / "marks.json"

@@ -304,6 +304,21 @@ def test_a_fork_is_found_by_and_counts_what_was_said_before_it_in_any_recording(
     }
 
 
+def test_a_fork_in_which_nothing_was_said_before_a_restart_goes_on_as_one(
+    store: RecordingStore, index: SessionIndex
+) -> None:
+    fork = [
+        frame(OUT, id=5, method="session/fork", params={"sessionId": "a", "cwd": "/p", "mcpServers": []}),
+        frame(IN, id=5, result={"sessionId": "b"}),
+    ]
+    keep(store, 1, *opened("a"), *turn("a", "zebras"), *fork)
+    assert [one.session_id for one in (*index.recent(), *index.search("zebras"))] == ["a", "a"]
+    assert index.find("b") is None
+    keep(store, 2, *opened("b", method="session/resume"), *turn("b", "lions"))
+    [listed, _] = index.recent()
+    assert (listed.session_id, listed.title, listed.prompts, listed.forked_from) == ("b", "zebras", 2, "a")
+
+
 def test_a_session_that_was_named_is_listed_though_nothing_was_said(store: RecordingStore, index: SessionIndex) -> None:
     """Such as a fork that the user keeps for later."""
     keep(store, 1, *opened("a"), *opened("b", number=2), OwnAction(3.0, SessionId("b"), Renamed("For later")))

@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -388,14 +389,15 @@ async def test_what_comes_right_before_the_exchange_is_put_back(
     assert found or file.read_text() == ("user" if kind == "save" else OLD)
 
 
-async def test_a_save_while_the_exchange_is_undone_is_kept_as_the_newer_one(
-    workspace: Workspace, file: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("saves", [2, 3, 4])
+async def test_of_saves_while_the_exchange_is_undone_the_newest_is_kept(
+    workspace: Workspace, file: Path, monkeypatch: pytest.MonkeyPatch, saves: int
 ) -> None:
     shown = await workspace.state_of(str(file), allowed_at=file)
-    between(monkeypatch, lambda: save(file, "first"), lambda: save(file, "second"))
+    between(monkeypatch, *(partial(save, file, f"save {number}") for number in range(saves)))
     with pytest.raises(PathChanged):
         await write_over(workspace, file, shown)
-    assert file.read_text() == "second"
+    assert (names_in(file.parent), file.read_text()) == (["file"], f"save {saves - 1}")
 
 
 async def test_a_file_deleted_right_before_the_exchange_stays_deleted(
@@ -499,20 +501,25 @@ SAVES = int(os.environ.get("ACP_TUI_SAVES", "300"))
 async def test_no_save_of_an_editor_is_lost_however_it_races_the_writes(workspace: Workspace, file: Path) -> None:
     """A save is lost if a write goes over it that was shown an earlier one. Each write names the save it was shown.
 
-    For a moment such a write may be there, until it is taken back.
+    Such a write may be there until it ends, which takes it back.
     """
     lost: list[str] = []
     written: list[bool] = []
+    a_write_ends = threading.Condition()
     stop = threading.Event()
     file.write_text("0")
+
+    def is_there(save: str) -> bool:
+        return file.read_text().split()[-1] == save
 
     def edit() -> None:
         number = 0
         while number < SAVES or not written:
             number += 1
-            bases = (file.read_text().split()[-1] for _ in range(10_000))
-            if str(number - 1) not in bases:
-                lost.append(str(number - 1))
+            last = str(number - 1)
+            with a_write_ends:
+                if not is_there(last) and not (a_write_ends.wait(LIMIT_S) and is_there(last)):
+                    lost.append(last)
             save(file, str(number))
         stop.set()
 
@@ -522,6 +529,8 @@ async def test_no_save_of_an_editor_is_lost_however_it_races_the_writes(workspac
         shown = await workspace.state_of(str(file), allowed_at=file)
         with suppress(PathChanged):
             written.append(await write_over(workspace, file, shown, f"agent over {(shown.text or '').split()[-1]}"))
+        with a_write_ends:
+            a_write_ends.notify()
     thread.join()
     assert not lost
     assert names_in(file.parent) == ["file"]

@@ -57,7 +57,11 @@ def test_a_decision_that_waits_is_told_and_does_not_begin_the_turn_anew():
     news = told(PROMPT, ASKED, ANSWERED, TurnEnded("end_turn"))
     assert [each.kind for each in news] == ["needs_you", "done"]
     assert news[0].text == "needs your decision"  # and not what it is about
-    assert news[1].seconds == 15.0
+    assert news[1].seconds == 10.0, "the time that the user took isn't the agent's"
+
+
+def test_the_end_of_a_question_without_a_turn_is_no_news():
+    assert [each.kind for each in told(PROMPT, TurnEnded("end_turn"), ASKED, ANSWERED)] == ["done", "needs_you"]
 
 
 def test_failures_are_told_apart_from_ends():

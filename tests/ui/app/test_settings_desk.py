@@ -10,11 +10,18 @@ import anyio
 import pytest
 
 from acp_tui.client.errors import SettingsError
+from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.settings.location import leaves
 from acp_tui.client.settings.project_settings import FILE_NAME, ProjectSettings
 from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.client.settings.settings import Settings
+from acp_tui.ui.app.app import AcpTuiApp
 from acp_tui.ui.app.settings.follower import PROGRAMS, LiveSettings
+from acp_tui.ui.app.settings.screen import SettingsScreen
+from acp_tui.ui.dialogs.trust import TrustSettingsDialog
+from support.agents import scripted
+from support.desks import SESSION
+from support.settling import until_so
 from support.waiting import LIMIT_S
 
 
@@ -268,3 +275,25 @@ async def test_what_cannot_be_written_changes_nothing(app: App, desk: LiveSettin
         await desk.set("appearance.theme", "nord")
 
     assert app.settings == Settings()
+
+
+async def test_the_settings_open_with_the_question_about_a_projects_file_that_has_changed(tmp_path: Path) -> None:
+    file = tmp_path / FILE_NAME
+    file.write_text("workspace.read = 'off'")
+    with anyio.fail_after(LIMIT_S):
+        async with open_hub() as hub:
+            command = scripted(SESSION + "serve_until_closed()")
+            page = AcpTuiApp(hub, command, tmp_path, settings_file=tmp_path / "settings.toml")
+
+            def is_changed_and_said() -> bool:
+                file.write_text(file.read_text() + "\n")  # again, because nobody may watch it yet
+                return any("has changed" in one.message for one in page.notices.shown)
+
+            async with page.run_test(notifications=True) as pilot:
+                await until_so(pilot, lambda: isinstance(page.screen, TrustSettingsDialog))
+                await pilot.press("escape")
+                await until_so(pilot, is_changed_and_said)
+                await pilot.press("f12")
+                await until_so(pilot, lambda: isinstance(page.screen, TrustSettingsDialog))
+                await pilot.press("escape")
+                await until_so(pilot, lambda: isinstance(page.screen, SettingsScreen))

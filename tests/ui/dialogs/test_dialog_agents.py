@@ -175,6 +175,7 @@ async def test_an_agent_that_cannot_run_says_why_and_how_to_install_it_to_be_cop
         await page.until(lambda: "1 here" in page.text)
         await page.press("down", "down")
         assert "Can't run here: absent isn't on PATH" in page.text
+        assert "Enter" not in page.text
         assert "To install it: npm install -g absent" in page.text
         await page.press("ctrl+y")
         await page.until(lambda: bool(copied))
@@ -183,18 +184,20 @@ async def test_an_agent_that_cannot_run_says_why_and_how_to_install_it_to_be_cop
         assert copied == ["npm install -g absent", "npx -y fetched@1.0.0"]
 
 
-async def test_what_acp_tui_can_install_has_no_other_advice(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_enter_installs_and_the_line_for_that_is_copied(monkeypatch: pytest.MonkeyPatch) -> None:
     copied: list[str] = []
     monkeypatch.setattr(App, "copy_to_clipboard", lambda _, text: copied.append(text))
     offered = replace(ABSENT, offer=Installable("absent", "npm", "absent", "absent"))
     async with open_dialog(screen(Catalogue((HERE, offered)))) as page:
         await page.until(lambda: "1 here" in page.text)
         await page.press("down")
-        assert "Choose it to install it, once you agree" in page.text
-        assert "npm install" not in page.text
+        assert "Enter asks to install it · F5 fetch the registry · Ctrl+Y copy" in page.words
+        assert "To install it: acp-tui agents --update absent" in page.text
         await page.press("ctrl+y")
         await page.until(lambda: bool(copied))
         assert copied == ["acp-tui agents --update absent"]
+        await page.press(*"nothing")
+        assert "Ctrl+Y" not in page.text
 
 
 async def test_the_registry_is_fetched_by_a_key_and_then_its_agents_are_there() -> None:

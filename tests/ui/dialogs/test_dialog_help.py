@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from rich.cells import cell_len
 
 from acp_tui.client.settings.settings import KeyChoice
 from acp_tui.docs import topics
@@ -10,7 +11,7 @@ from acp_tui.ui.commands.command import PLACES
 from acp_tui.ui.commands.help import TOGETHER, HelpScreen, help_rows
 from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP, SEVERAL, keymap_of
 from acp_tui.ui.commands.table import COMMANDS
-from acp_tui.ui.kit.row_list import RowList
+from acp_tui.ui.kit.row_list import GAP, RowList
 from support.dialogs import NOTHING, SIZE, open_dialog
 
 MAY_NOT_ARRIVE = {
@@ -43,10 +44,15 @@ def test_commands_that_differ_in_a_direction_share_a_row() -> None:
     assert all(id_ in each for ids in TOGETHER.values() for id_ in ids)
     [moving] = [row for row in rows if row.value.id == "move_up"]
     assert (moving.label, moving.aside) == (
-        "Move by a row or a page, to the beginning or the end",
+        "Move by a row or a page, or to an end",
         "↑ ↓ PgUp PgDn Home End",
     )
     assert "page_down" in moving.other_words
+
+
+def test_each_row_is_whole_in_80_columns() -> None:
+    room = 80 - len("│    ") - len("    │")
+    assert all(cell_len(f"{row.label}{GAP}{row.aside}") <= room for row in help_rows(DEFAULT_KEYMAP))
 
 
 def test_what_a_terminal_may_keep_for_itself_has_another_way() -> None:

@@ -85,6 +85,12 @@ async def test_a_setting_is_found_with_its_limits_its_default_and_when_it_counts
         assert 'default: "ask-if-unasked"' in page.words
 
 
+async def test_a_long_description_is_cut_and_says_so_above_what_is_allowed(desk: LiveSettings) -> None:
+    async with opened(desk, (80, 24)) as page:
+        await look_for(page, "notifications.command")
+        assert "ACP_TUI_TITLE… a list of strings · default: []" in page.words
+
+
 async def test_it_is_said_whose_a_value_is(desk: LiveSettings) -> None:
     desk.file.write_text("workspace.read = 'ask'\nworkspace.write = 'ask'")
     (desk.file.parent / FILE_NAME).write_text("workspace.write = 'off'")

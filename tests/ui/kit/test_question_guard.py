@@ -15,7 +15,8 @@ from acp_tui.ui.kit.answer_guard import GUARD_S, WARNING_S, QuestionGuard
 from support.screens import Clock
 
 YES: Final = Binding("y", "yes", "Yes")
-BINDINGS: Final = {"y": YES, "space": Binding("space", "page", "Page"), "tab": Binding("tab", "stay", "Stay")}
+NO: Final = Binding("n", "no", "No")
+BINDINGS: Final = {"y": YES, "n": NO, "space": Binding("space", "page", "Page"), "tab": Binding("tab", "stay", "Stay")}
 
 pytestmark = pytest.mark.usefixtures("keys_are_held")
 
@@ -33,7 +34,7 @@ class Timer:
 
 
 class Question:
-    """Asks something: `y` says yes, the space bar pages. Everything else is text."""
+    """Asks something: `y` says yes, `n` no, the space bar pages. Everything else is text."""
 
     def __init__(self) -> None:
         self.clock = Clock()
@@ -51,6 +52,9 @@ class Question:
     def write(self, text: str, *, is_paste: bool = False) -> None:
         self.draft += text
 
+    def binding_of(self, key: str) -> Binding | None:
+        return BINDINGS.get(key)
+
     async def run_action(self, action: str) -> None:
         self.done.append((action, self.guard.can_answer))
 
@@ -62,9 +66,9 @@ class Question:
         """Press these keys, each after this pause."""
         for key in keys:
             await self.wait(after_s)
-            binding = BINDINGS.get(key)
             event = Key(key, " " if key == "space" else key if len(key) == 1 else None)
-            await self.guard.take_key(event, binding, "Yes" if binding is YES else "")
+            decides = {"y": "Yes", "n": "No"}.get(key, "")
+            await self.guard.take_key(event, decides, rejects=key == "n")
 
     async def wait(self, for_s: float) -> None:
         self.clock.now_s += for_s
@@ -127,6 +131,40 @@ async def test_a_key_that_decides_too_soon_is_told_so_and_is_text_if_another_fol
     assert (question.done, question.draft) == ([], "yo")
 
 
+@pytest.mark.parametrize("has_come", [False, True])
+async def test_a_rejection_of_what_was_read_needs_no_pause_before_it(question: Question, has_come: bool) -> None:
+    if has_come:
+        question.guard.come()
+    for key, again in (("n", [("no", True)]), ("y", [])):
+        question.done.clear()
+        question.guard.arm()  # something was above it
+        await question.press(key, after_s=0.1)
+        assert [each for each in question.done if each[1]] == []
+        await question.wait(answer_guard.HOLD_S)
+        assert [each for each in question.done if each[1]] == again
+        question.clock.pass_guard()
+
+
+async def test_a_rejection_of_what_reads_differently_is_too_soon(question: Question) -> None:
+    question.guard.note_news()
+    question.guard.arm()
+    await question.press("n", after_s=0.1)
+    await question.wait(answer_guard.HOLD_S)
+    assert question.done == []
+    assert "Too soon" in question.warning
+
+
+async def test_a_rejection_after_a_return_is_text_next_to_another_letter(question: Question) -> None:
+    for keys in ("no", " n"):
+        question.draft = ""
+        question.guard.arm()
+        await question.press(*({" ": "space"}.get(key, key) for key in keys), after_s=0.1)
+        await question.wait(10)
+        assert ("no", True) not in question.done, keys
+    await question.press("x")
+    assert question.draft == "x"
+
+
 async def test_a_warning_stays_as_long_as_it_applies(question: Question) -> None:
     question.guard.arm()
     await question.press("y")
@@ -143,7 +181,7 @@ async def test_a_letter_pressed_before_the_keyboards_way_was_in_view_is_text(que
     question.guard.arm()
     event = Key("y", "y")
     event.time = time.monotonic() - GUARD_S
-    await question.guard.take_key(event, YES, "Yes")
+    await question.guard.take_key(event, "Yes")
     assert (question.done, question.draft, question.warning) == ([], "y", "")
 
 

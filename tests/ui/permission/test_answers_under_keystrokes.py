@@ -1,5 +1,7 @@
 """Random keystrokes never allow anything the user didn't mean. The judge doesn't know the implementation.
 
+They reject only what the user meant to, or could read before; then the pause is after the key (`test_sentences`).
+
 `ACP_TUI_KEY_SEQUENCES=20000` runs so many sequences against the card itself, one in ten of them on the
 whole screen, and one in three hundred on each dialog that answers and on each form, which take an app each.
 """
@@ -181,15 +183,30 @@ class Judge:
     version: int = 0
     last_key: tuple[str, float, int] = ("", -100.0, -1)
     """The key, when it was last pressed, and on which version in vain; -1: it counted, or may be held since."""
+    was_read: bool = False
+    """Whether the question was in view for a pause as it reads now, before it changed its position or was covered."""
+    typed_s: float = -100.0
+    """When the last character was typed."""
 
-    def changes(self, now_s: float) -> None:
-        """Something has changed."""
+    def changes(self, now_s: float, *, is_news: bool = True) -> None:
+        """Something has changed: what the question says, or only its position or the keyboard's owner."""
+        self.was_read = not is_news and (self.was_read or now_s - self.changed_s >= PAUSE_S)
         self.changed_s, self.version = now_s, self.version + 1
+
+    def may_reject(self, key: str, at_s: float) -> bool:
+        """Whether this key, pressed then, may reject without a pause before it. Ask before `is_meant`."""
+        is_alone = at_s - self.typed_s >= PAUSE_S
+        self.typed_s = max(self.typed_s, at_s) if len(key) == 1 or key == "space" else self.typed_s
+        was_read = self.was_read or at_s - self.changed_s >= PAUSE_S
+        return was_read and at_s >= self.changed_s and is_alone and not self._is_held(key, at_s)
+
+    def _is_held(self, key: str, at_s: float) -> bool:
+        last, last_s, seen = self.last_key
+        return bool(key) and key == last and at_s - last_s < HOLD_S and seen != self.version
 
     def is_meant(self, key: str, at_s: float) -> bool:
         """Whether this key, pressed then, may answer."""
-        last, last_s, seen = self.last_key
-        is_held = bool(key) and key == last and at_s - last_s < HOLD_S and seen != self.version
+        is_held = self._is_held(key, at_s)
         is_meant = at_s - self.pressed_s >= PAUSE_S and at_s - self.changed_s >= PAUSE_S and not is_held
         self.pressed_s = max(self.pressed_s, at_s)
         was_before = at_s < self.changed_s  # a waiting key was meant for what was there before
@@ -208,6 +225,7 @@ class Run:
     keys: int = 0
     offer: int = 0
     meant: int = 0
+    rejected_soon: int = 0
     chosen: int | None = None
     has_come: bool = False
     """Whether the user came to the card: by Tab, or by a click."""
@@ -247,7 +265,7 @@ class Run:
             self.is_stale = False
         else:
             self.card.guard.arm()
-        self.judge.changes(self.clock.now_s)
+        self.judge.changes(self.clock.now_s, is_news=how not in ("moved", "above"))
 
     def show_stale(self) -> None:
         """An unseen change becomes visible."""
@@ -260,7 +278,7 @@ class Run:
         if self.card.has_focus != has_focus:
             self.card.has_focus = has_focus
             self.card.guard.arm()
-            self.judge.changes(self.clock.now_s)
+            self.judge.changes(self.clock.now_s, is_news=False)
 
     async def press(self, key: str, age_s: float = 0.0) -> None:
         """A key, pressed this long ago."""
@@ -270,6 +288,7 @@ class Run:
         self.show_stale()
         event = Key("space" if key == " " else key, key if len(key) == 1 else " " if key == "space" else None)
         event.time = self.clock.now_s - age_s
+        may_reject = self.judge.may_reject(event.key, self.clock.now_s - age_s)
         is_meant = self.judge.is_meant(event.key, self.clock.now_s - age_s)
         expected = OFFERS[self.offer][1].get(key)
         chosen = STARTS[self.offer] if self.chosen is None and self.has_come else self.chosen
@@ -282,9 +301,11 @@ class Run:
         self.has_come |= key == "tab"
         request_key = self.card.asked.request.key
         await self.card.on_key(event)
-        self._check(expected if is_meant else None, request_key)
+        soon = expected if may_reject and not is_meant and len(key) == 1 else None
+        self._check(expected if is_meant else None, request_key, soon)
 
-    def _check(self, expected: PermissionOption | None, key: RequestKey) -> None:
+    def _check(self, expected: PermissionOption | None, key: RequestKey, soon: PermissionOption | None = None) -> None:
+        """What was answered is what was `expected`, or at most a rejection that may come `soon`."""
         answers, self.card.answered = self.card.answered, []
         if self.card.is_left:
             self.card.is_left = False
@@ -298,6 +319,9 @@ class Run:
                 self.meant += may_allow
             else:
                 assert not may_allow, f"allowed unasked: {self.log}"
+                assert soon is not None, f"rejected unasked: {self.log}"
+                assert option_id == soon.option_id, self.log
+                self.rejected_soon += 1
             self.card.show_request(None)
             self.judge.changes(self.clock.now_s)
             if self.random.random() < 0.8:
@@ -372,7 +396,7 @@ class Run:
 async def test_no_sequence_of_keys_and_changes_allows_what_was_not_meant(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    clock, meant = Clock(), 0
+    clock, meant, rejected_soon = Clock(), 0, 0
     monkeypatch.setattr(answer_guard, "time", SimpleNamespace(monotonic=clock))  # no key waits, except by the script
     for seed in range(SEQUENCES):
         clock.now_s += 100
@@ -382,7 +406,9 @@ async def test_no_sequence_of_keys_and_changes_allows_what_was_not_meant(
         for _ in range(30):
             await run.step()
         meant += run.meant
+        rejected_soon += run.rejected_soon
     assert meant > SEQUENCES // 10, "answers that are meant are given"
+    assert rejected_soon > SEQUENCES // 50, "what could be read before is rejected without a pause before the key"
 
 
 # On the screen

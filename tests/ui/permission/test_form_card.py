@@ -267,7 +267,7 @@ async def test_a_number_that_came_too_soon_is_told_with_the_way_to_answer() -> N
     async with open_page() as page:
         await page.elicit(form(ChoiceField("f", CHOICES)))
         await page.press("2")
-        assert "2 went into your prompt; Tab, then 2 answers" in page.text
+        assert "2 went into your prompt; press Tab, then 2" in page.text
         await page.press("tab")
         assert "went into your prompt" not in page.text
         await page.press_slowly("2")

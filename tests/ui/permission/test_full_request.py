@@ -80,18 +80,30 @@ async def test_a_reason_above_the_changes_makes_room_for_the_first_of_them() -> 
         await page.until(lambda: "reason: it is the first" in page.text)
 
 
-@pytest.mark.parametrize(("note", "is_in_view"), [(WHY_ACTS_ITSELF, True), ("Your rule can't refuse it", False)])
-async def test_only_a_reason_and_no_warning_makes_room_for_a_command(note: str, is_in_view: bool) -> None:
+@pytest.mark.parametrize(("note", "is_in_view"), [(WHY_ACTS_ITSELF, False), ("Your rule can't refuse it", True)])
+async def test_a_reason_makes_room_for_a_command_and_a_warning_all_but_its_first_row(
+    note: str, is_in_view: bool
+) -> None:
     async with open_page(size=(40, 14)) as page:
         given = {"command": "make", "reason": "to see whether it all works there"}
         await page.ask("call", title="Run command?", kind="execute", raw_input=given)
         (key,) = page.session.conversation.permissions
         await page.apply(PermissionNoted(key, note))
-        await page.until(lambda: ("$ make" if is_in_view else note[:20]) in page.text)
-        assert ("$ make" in page.text) == is_in_view
+        await page.until(lambda: "$ make" in page.text)
+        assert (note[:20] in page.text) == is_in_view
         await page.enter_card()
         await page.press("pageup", "pageup", "pageup")
         await page.until(lambda: note[:20] in page.text)
+
+
+async def test_a_low_card_shows_a_change_below_a_warning_of_several_rows() -> None:
+    async with open_page(size=(60, 16)) as page:
+        diff = TextDiff("/outside/a/folder/with/a/long/name/a.py", "new = 1\n", "old = 1\n")
+        await page.ask("call", title="Edit it because the test needs it", content=(diff,))
+        await page.enter_card()
+        await page.until(lambda: "old = 1" in page.text)
+        assert "Permission  a.py  Edit it" in page.text
+        assert "outside the session's folder: …" in page.text
 
 
 async def test_it_scrolls_by_lines_pages_and_to_either_end() -> None:

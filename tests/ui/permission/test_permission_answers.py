@@ -14,7 +14,7 @@ from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.kit import answer_guard
 from acp_tui.ui.kit.answer_guard import GUARD_S, REPEAT_S
 from acp_tui.ui.prompt.input import IDLE_S
-from support.folding import ALLOW, REJECT, agent
+from support.folding import ALLOW, REJECT, agent, call
 from support.screens import Page, open_page
 from support.settling import until_so
 from support.waiting import until
@@ -499,6 +499,40 @@ async def test_keys_count_only_some_time_after_the_help_above_the_card_was_close
         assert page.decisions == {"call": ALLOW.option_id}
 
 
+@pytest.mark.parametrize(("leaves", "comes_back"), [("f1", "escape"), ("escape", "tab"), ("f", "escape")])
+async def test_a_request_that_was_read_is_rejected_at_once_after_a_look_away(leaves: str, comes_back: str) -> None:
+    async with open_page() as page:
+        for key, decisions in (("y", {}), ("n", {"call": REJECT.option_id})):
+            await _open_card(page)
+            await page.press(leaves)
+            page.clock.now_s += GUARD_S
+            await page.press(comes_back, key)
+            assert page.decisions == decisions, key
+            await page.start_over()
+
+
+async def test_a_request_that_changed_while_the_user_looked_elsewhere_cannot() -> None:
+    async with open_page() as page:
+        await _open_card(page)
+        await page.press("f1")
+        await page.apply(call("call", title="Delete a file"))
+        await page.press("escape", "n")
+        assert page.decisions == {}
+        assert "Too soon: pause, then press n again" in page.text
+
+
+async def test_on_the_full_screen_too_what_was_read_can_be_rejected_at_once() -> None:
+    async with open_page() as page:
+        await _open_card(page)
+        await page.press("f")
+        page.clock.now_s += GUARD_S / 2
+        await page.press("f1", "escape", "n")
+        assert page.decisions == {}, "f and n may be the beginning of a word"
+        page.clock.now_s += GUARD_S
+        await page.press("f1", "escape", "n")
+        assert page.decisions == {"call": REJECT.option_id}
+
+
 # A key that came too soon for the card
 
 
@@ -507,7 +541,7 @@ async def test_a_letter_that_goes_into_the_prompt_is_told_with_the_way_to_answer
         await page.ask("call", *THREE)
         await page.press("y")
         assert (page.draft, page.decisions) == ("y", {})
-        assert "y went into your prompt; Tab, then y answers" in page.text
+        assert "y went into your prompt; press Tab, then y" in page.text
         await page.press("e", "s")
         assert "went into your prompt" not in page.text
         assert "Tab to answer" in page.text
@@ -528,7 +562,7 @@ async def test_a_letter_typed_just_before_a_card_comes_is_told_too_and_others_ar
     async with open_page() as page:
         await page.press("y")
         await page.ask("call", *THREE)
-        assert "y went into your prompt; Tab, then y answers" in page.text
+        assert "y went into your prompt; press Tab, then y" in page.text
         await page.start_over()
         for draft in ("4", "x", "12", "yes"):
             await page.write(draft)
@@ -545,7 +579,35 @@ async def test_a_letter_that_was_pressed_as_the_card_took_the_keyboard_is_told()
         await page.press("z")
         await page.press("backspace")
         assert (page.draft, page.decisions) == ("y", {})
-        assert "y went into your prompt; Tab, then y answers" in page.text
+        assert "y went into your prompt; press Tab, then y" in page.text
+
+
+async def test_each_key_of_the_card_that_goes_into_the_prompt_is_told_but_no_word() -> None:
+    async with open_page() as page:
+        await page.ask("call", *THREE)
+        for keys, told in {"w": "w", "f": "f", "r": "r", "3": "3", "]": "]", "yyy": "y", "]y": "] y"}.items():
+            await page.press(*keys)
+            assert f"{told} went into your prompt; press Tab, then {told}" in page.text, keys
+            await page.press("tab", "escape")
+            assert f"{told} went into your prompt; press Tab, then {told}" in page.text, keys
+            page.prompt.clear()
+            await page.settled()
+        for draft in ("raw", "any", "12", "]x", "y" * 9):
+            await page.write(draft)
+            assert "Tab to answer" in page.text, draft
+            page.prompt.clear()
+
+
+async def test_what_is_told_of_a_key_fits_the_request_that_comes_next() -> None:
+    async with open_page() as page:
+        await page.ask("first", *THREE)
+        await page.ask("second", ALLOW)
+        for key, is_told in (("y", True), ("n", False)):
+            await page.press(key)
+            await page.apply(PermissionAnswered(next(iter(page.session.conversation.permissions)), None))
+            assert ("went into your prompt" in page.text) is is_told, key
+            page.prompt.clear()
+            await page.ask("third", ALLOW)
 
 
 # What answers

@@ -5,6 +5,7 @@ from itertools import product
 import pytest
 
 from acp_tui.conversation.content import Text
+from acp_tui.conversation.entries import Decision
 from acp_tui.conversation.facts import PermissionOption, RequestKey
 from acp_tui.conversation.permission_requests import KIND_WORDS, chosen_words
 from acp_tui.conversation.tool_calls import BlockContent, Location, TextDiff
@@ -61,7 +62,7 @@ async def test_it_shows_our_word_for_each_kind_and_the_agents_names_behind_sorte
     ],
 )
 def test_the_agents_words_follow_ours_only_if_they_say_something_else(name: str, kind: str, shown: str) -> None:
-    assert chosen_words(name, kind) == shown
+    assert chosen_words(Decision(name, kind)) == shown
 
 
 LIES = (

@@ -75,6 +75,35 @@ async def test_a_key_that_came_early_opens_the_reason_all_the_same() -> None:
             await page.start_over()
 
 
+@pytest.mark.usefixtures("keys_are_held")
+async def test_a_reason_that_went_into_the_prompt_with_its_key_is_still_the_reason() -> None:
+    async with open_page() as page:
+        for press, keys in ((page.press, "w"), (page.press_slowly, "w"), (page.press_slowly, "fw")):
+            await page.ask("call", title="Edit a file")
+            page.card.guard.come_unasked()
+            await press(*keys)
+            await page.press(*"too big")
+            assert page.draft == "wtoo big"
+            assert "w went into your prompt; press Tab, then w: the rest is your reason" in page.text
+            await page.press("tab", "w")
+            assert WHY_NOT in page.text
+            assert (page.draft, page.decisions) == ("too big", {})
+            await page.press("enter")
+            assert page.decisions == {"call": REJECT.option_id}
+            assert page.draft == ""
+            await page.end_turn()
+            await page.start_over()
+
+
+async def test_a_draft_that_only_begins_like_that_stays_a_draft() -> None:
+    async with open_page() as page:
+        await page.ask("call", title="Edit a file")
+        await page.press(*"what now")
+        assert "Tab to answer" in page.text
+        await page.press("tab", "w", "escape")
+        assert page.draft == "what now"
+
+
 async def test_it_can_be_done_from_the_full_screen() -> None:
     async with open_page() as page:
         await page.ask("call", title="Edit a file")

@@ -128,6 +128,35 @@ async def test_a_letter_that_goes_on_with_a_draft_answers_no_dialog(timers: Time
             await _type_around(page, "dialog", "trn", 0.75, _Beginning(begins_s), timers)
 
 
+@pytest.mark.parametrize("comes", ["by itself", "with Tab"])
+async def test_no_sentence_rejects_a_request_that_was_read_before(comes: str, timers: Timers) -> None:
+    """The user closes a dialog above the card, and goes on writing at once, with a letter that rejects or another."""
+    random, clock = Random(SENTENCES), timers.clock
+    rejecting = [each for each in MESSAGES if each.startswith("n")]
+    # With Tab, each key after a pause is meant for the card, and those that answer nothing act at once.
+    latest_s, acting = (IDLE_S, "") if comes == "by itself" else (GUARD_S / 2, "frw")
+    async with open_page(clock=clock) as page:
+        for sentence in (*random.sample(rejecting, SENTENCES), *random.sample(MESSAGES, SENTENCES)):
+            text, speed_s = sentence[:LENGTH], random.choice(SPEEDS_S)
+            if text[0] in acting:
+                continue
+            await _ask(page, "permission", [])
+            if comes == "with Tab":
+                await page.press("tab")
+            await timers.pass_to(clock.now_s + 3, page.settled)
+            assert page.card.has_focus
+            await page.press("f1", "escape")
+            at_s = clock.now_s + random.uniform(0.05, latest_s)
+            for letter in text:
+                await timers.pass_to(at_s, page.settled)
+                page.pilot.app.post_message(Key("space" if letter == " " else letter, letter))
+                await page.settled()
+                at_s += speed_s * random.uniform(0.9, 1.1)
+            await timers.pass_to(clock.now_s + 2, page.settled)
+            assert (page.decisions, page.draft) == ({}, text), (text, speed_s)
+            await page.start_over()
+
+
 class _Beginning(Random):
     """Begins at this time, and then types as evenly as can be."""
 

@@ -212,11 +212,12 @@ async def test_slash_model_with_a_name_sets_it_at_once() -> None:
         assert page.draft == "/model larger"
 
 
-async def test_slash_mode_with_a_name_stays_in_the_draft_where_there_is_no_mode() -> None:
+@pytest.mark.parametrize("written", ["/mode nosuch", "/acp:mode nosuch"])
+async def test_slash_mode_with_a_name_stays_in_the_draft_where_there_is_no_mode(written: str) -> None:
     async with page_with() as page:
-        await page.send("/mode nosuch")
+        await page.send(written)
         await page.until(lambda: "has no mode to choose" in " ".join(page.text.split()))
-        assert page.draft == "/mode nosuch"
+        assert page.draft == written
 
 
 async def test_one_esc_leads_from_the_models_back_to_the_prompt() -> None:

@@ -26,7 +26,6 @@ READLINE = (
     (("ctrl+w", "ctrl+w", "ctrl+y"), "one two-three"),
     (("ctrl+a", "alt+d", "alt+d", "ctrl+e", "ctrl+y"), "-threeone two"),
     (("ctrl+w", "X", "ctrl+w", "ctrl+y"), "one X"),
-    (("ctrl+w", "ctrl+underscore"), "one two-three"),
     (("ctrl+u", "ctrl+z"), "one two-three"),
     (("ctrl+u", "ctrl+z", "ctrl+y"), ""),
     (("X", "ctrl+w", "ctrl+z", "ctrl+z", "ctrl+y"), "one two-threeX"),

@@ -155,6 +155,19 @@ def test_code_and_other_schemes_in_a_message_are_no_links(source: str) -> None:
     assert links(source) == []
 
 
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://google.com@evil.example/x",
+        "https://user:word@a.example",
+        "https://\u0430pple.example",
+        "https://xn--pple-43d.example",
+    ],
+)
+def test_an_address_whose_host_misleads_is_no_link(address: str) -> None:
+    assert links(f"see {address} and [this]({address})") == []
+
+
 def test_targets_too_long_for_terminals_are_left_out() -> None:
     assert to_page("https://a.example/" + "x" * MAX_CHARACTERS).link is None
 

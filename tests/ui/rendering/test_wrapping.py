@@ -41,6 +41,11 @@ def test_a_cut_line_ends_with_a_whole_word(width: int, shown: str) -> None:
     assert cut_at_word("Show every method", width) == shown
 
 
+@pytest.mark.parametrize("width", [16, 17])
+def test_a_line_is_not_cut_behind_what_only_separates(width: int) -> None:
+    assert cut_at_word("Show · every · method", width) == "Show · every…"
+
+
 @given(TEXTS, st.integers(2, 20))
 def test_wrapping_loses_nothing_but_spaces(text: str, width: int) -> None:
     wrapped = "".join(texts(wrap([(text, NO_STYLE)], width)))

@@ -92,7 +92,7 @@ async def test_nothing_is_written_outside_of_the_sample_project(tmp_path: Path) 
     script.write_text(
         f'description = "d"\n[[prompt]]\n[[prompt.step]]\nwrite = {{ path = "{outside}", content = "new" }}\n'
     )
-    assert "you chose: Reject once “Refuse”" in await pictured(str(script), DemoUser())
+    assert "you chose: Refuse" in await pictured(str(script), DemoUser())
     assert not outside.exists()
 
 

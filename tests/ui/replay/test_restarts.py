@@ -13,7 +13,7 @@ from acp_tui.client.transcript.events import Event, Restarted
 from acp_tui.client.transcript.lines import open_recording
 from acp_tui.conversation.entries import Message, ToolCallEntry
 from acp_tui.conversation.facts import SessionId
-from acp_tui.ui.replay.player import Player
+from acp_tui.ui.replay.player import Player, Spot, moment_of
 from acp_tui.ui.replay.timeline import Timeline
 from support.recorded_sessions import HEADER, begun, got, prompted, said, sent, told
 from support.recordings import write
@@ -63,7 +63,7 @@ def texts(player: Player) -> list[str]:
 
 def test_the_second_recording_follows_the_first_in_time(files: tuple[Path, Path]) -> None:
     with open_recording(*files) as recording:
-        timeline = Timeline(recording, wanted=S)
+        timeline = Timeline(recording)
         timeline.read_on()
         assert list(timeline.events.times) == [
             0.5,
@@ -84,6 +84,27 @@ def test_the_second_recording_follows_the_first_in_time(files: tuple[Path, Path]
         assert [type(event) for event in timeline.events].index(Restarted) == len(FIRST)
         assert timeline.prompts_until(timeline.length) == (3, 3)
         assert not timeline.problems
+
+
+def test_one_session_begins_at_once_and_waits_for_no_other(tmp_path: Path) -> None:
+    file = tmp_path / "1.jsonl"
+    long_before = [*begun(0.5, "another", 2), prompted(1.0, 3, "At length", "another")]
+    between = [said(95.0, "Something else", "another"), got(96.0, 3, stopReason="end_turn")]
+    own = [*begun(60.0, S), prompted(61.0, 4, "Fix it", S), said(63.0, "Done.", S), got(64.0, 4, stopReason="end_turn")]
+    write(file, [*long_before, *own, *between, prompted(98.0, 5, "Thank you", S)], HEADER)
+    with open_recording(file) as recording:
+        timeline = Timeline(recording, wanted=S)
+        timeline.read_on()
+        assert timeline.prompts_until(timeline.length) == (2, 2)
+        assert [timeline.events.times[at - 1] for at in (timeline.prompt_after(0, S), timeline.length)] == [1.0, 6.0]
+        assert timeline.length_s == 6.0
+        assert moment_of(timeline, Spot(text="Something else")) is None
+        player, seen = Player(timeline), set[SessionId]()
+        while not player.is_at_end:
+            player.step()
+            seen.update(player.conversations)
+        assert seen == {S}
+        assert player.at_s == 6.0
 
 
 def test_what_was_said_before_stays_while_it_is_loaded_and_after(files: tuple[Path, Path]) -> None:

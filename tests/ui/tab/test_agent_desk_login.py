@@ -142,6 +142,15 @@ async def test_a_login_that_failed_is_told_in_its_dialog(open_desk: OpenDesk) ->
         assert WAITING not in desk.words
 
 
+async def test_text_that_is_typed_while_the_login_is_asked_for_goes_to_the_draft(open_desk: OpenDesk) -> None:
+    async with open_desk(BY_AGENT, "serve_until_closed()") as desk:
+        await desk.shows("In the browser")
+        await desk.press(*"fix it")
+        await desk.press("escape")
+        await desk.shows("scripted needs you to log in first")
+        assert desk.draft == "fix it"
+
+
 async def test_without_a_login_the_screen_says_that_the_agent_wants_one(open_desk: OpenDesk) -> None:
     async with open_desk(BY_AGENT, "serve_until_closed()") as desk:
         await desk.shows("In the browser")

@@ -65,7 +65,7 @@ async def test_in_the_list_no_key_answers(open_desk: OpenDesk) -> None:
 async def test_a_letter_that_goes_into_the_search_is_told_with_the_way_to_answer(open_desk: OpenDesk) -> None:
     async with asking(open_desk, ONE) as desk:
         await desk.press("y")
-        await desk.shows("y went into the search; Tab, then y answers")
+        await desk.shows("y went into the search; press Tab, then y")
         await desk.press("backspace")
         await desk.shows("Tab to answer")
         assert desk.answers() == []

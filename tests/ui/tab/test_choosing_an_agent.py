@@ -48,7 +48,7 @@ async def test_the_first_agent_can_be_started_in_a_worktree(tmp_path: Path, monk
             app = AcpTuiApp(hub, None, project)
             async with app.run_test() as pilot:
                 await until_so(pilot, lambda: isinstance(app.screen, AgentsScreen))
-                await pilot.press("ctrl+t", *"demo", "enter")
+                await pilot.press("tab", *"demo", "enter")
                 await until_so(pilot, lambda: hub.agents and hub.agents[0].sessions)
                 (session,) = hub.agents[0].sessions.values()
                 assert session.cwd == tmp_path / "project.worktrees/session-1"
@@ -60,7 +60,7 @@ async def test_without_a_repository_there_is_no_worktree_and_another_choice(tmp_
             app = AcpTuiApp(hub, None, tmp_path)
             async with app.run_test(notifications=True) as pilot:
                 await until_so(pilot, lambda: isinstance(app.screen, AgentsScreen))
-                await pilot.press("ctrl+t", *"demo", "enter")
+                await pilot.press("tab", *"demo", "enter")
                 await until_so(
                     pilot, lambda: any("Can't create a worktree" in one.message for one in app.notices.shown)
                 )

@@ -4,6 +4,8 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AgentNotFound, AgentRefused
 from acp_tui.conversation.facts import Choice, SelectOption
@@ -112,14 +114,34 @@ async def test_a_turn_that_is_done_says_nothing_more() -> None:
         assert "■" not in page.text
 
 
-async def test_a_long_stderr_shows_its_end_and_all_of_it_when_opened() -> None:
-    lost = Disconnected("it exited with 1", "".join(f"stderr {number}\n" for number in range(1, 31)))
-    async with open_page(lost, size=(100, 50)) as page:
-        assert "its last lines (18 lines above):" in page.text
-        assert "stderr 19" in page.text
-        assert "stderr 18" not in page.text
+STACK = "".join(f'  File "agent.py", line {number}, in step\n' for number in range(1, 31))
+
+
+@pytest.mark.parametrize(
+    ("stderr", "told"),
+    [
+        (f"Traceback (most recent call last):\n{STACK}KeyError: 'x'\n", ("Traceback", "KeyError: 'x'")),
+        (f"agent.js:10\n\nError: boom\n{STACK}\nNode.js v22\n", ("agent.js:10", "Error: boom", "Node.js v22")),
+        (STACK, ("line 27,", "line 28,", "line 29,", "line 30,")),
+    ],
+    ids=["python", "node", "stack alone"],
+)
+async def test_a_long_stderr_shows_what_it_says_besides_the_stack_and_all_when_opened(
+    stderr: str, told: tuple[str, ...]
+) -> None:
+    async with open_page(prompt("go"), Disconnected("it exited with 1", stderr), size=(80, 24)) as page:
+        assert f"its last lines, … {len(stderr.splitlines()) - len(told)} more lines:" in page.text
+        assert all(line in page.text for line in told)
+        assert "▌ go" in page.text
+        assert "line 26," not in page.text
         await page.press("ctrl+o")
-        assert "stderr 1\n" in page.text
+        assert "line 26," in page.text
+
+
+async def test_five_lines_of_stderr_are_shown_whole() -> None:
+    async with open_page(Disconnected("it exited with 1", "a\n  b\n  c\n  d\ne\n")) as page:
+        assert "its last lines:\n" in page.text
+        assert all(f"{line}\n" in page.text for line in ("a", "  b", "  c", "  d", "e"))
 
 
 async def test_a_long_line_of_a_failure_stays_behind_its_indentation() -> None:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import dedent
 
 from acp_tui.client.sessions.marks import Mark, SessionMarks
 from acp_tui.client.sessions.session_history import PastSession
+from acp_tui.client.settings.settings import RecordingSettings
+from acp_tui.client.transcript.recording_plan import RecordingPlan, recording_store
 from acp_tui.conversation.facts import SessionId
-from support.desks import OpenDesk
+from support.agents import scripted
+from support.desks import SESSION, OpenDesk
+from support.recordings import play
 
 LISTED = """
 handshake(agentCapabilities={"sessionCapabilities": {"list": {}}, "loadSession": True})
@@ -65,6 +70,21 @@ async def test_a_pinned_tab_is_marked(open_desk: OpenDesk) -> None:
         await desk.press("f3", "ctrl+o")
         await desk.shows("★ ")
         assert mark("s1").is_pinned
+
+
+async def test_a_session_is_not_the_earlier_one_whose_id_its_agent_uses_again(
+    tmp_path: Path, open_desk: OpenDesk
+) -> None:
+    again = SESSION + 'end(expect("session/prompt"))\nserve_until_closed()'
+    plan = RecordingPlan(tmp_path, store=recording_store(RecordingSettings()))
+    await play(scripted(dedent(again)), plan, prompts=("How are zebras made?",))
+    async with open_desk(again) as desk:
+        await desk.has_session()
+        await desk.press("f3")
+        await desk.shows("1 ● scripted", "Earlier", "How are zebras made?")
+        await desk.press("down", "ctrl+o")
+        await desk.shows("★ How are zebras made?")
+        assert desk.words.count("★") == 1
 
 
 async def test_the_tab_of_an_archived_session_is_hidden(open_desk: OpenDesk) -> None:

@@ -63,12 +63,12 @@ async def test_a_recorded_session_is_exported_and_what_needs_an_agent_says_why_n
         await desk.shows("How are zebras made?", "read-only")
         await desk.press("down", "enter")
         await desk.shows("○ read back from a recording")
-        for typed in ("/changes", "/options", "/mode", "/mcp", "/later 20m And lions?"):
+        for typed in ("/changes", "/options", "/mode", "/mcp", "/acp:later 20m And lions?", "/acp:model large"):
             await desk.send(typed)
             await desk.shows("▪ This session is read-only")
             assert len(desk.notices) == 1
-        assert desk.draft == "/later 20m And lions?"
-        await desk.press("ctrl+u")
+            assert desk.draft == (typed if " " in typed else "")
+            await desk.press("ctrl+u")
         await desk.press(*"/exp")
         await desk.shows("Write the conversation to a file")
         await desk.press("ctrl+u")

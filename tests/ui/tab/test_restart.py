@@ -68,6 +68,22 @@ async def test_one_that_it_can_load_is_shown_as_it_replays_it(open_desk: OpenDes
         assert "out of memory" not in desk.text
 
 
+async def test_one_that_is_loaded_keeps_its_title(open_desk: OpenDesk, first_run: str) -> None:
+    script = """
+    load = expect("session/load")
+    say("as I kept it")
+    answer(load)
+    serve_until_closed()
+    """
+    titled = first_run.replace('say("before', 'update("session_info_update", title="About it"); say("before')
+    async with open_desk(LOADS, titled, script) as desk:
+        await crashed(desk)
+        assert desk.tab.title == "About it"
+        await desk.press("alt+r")
+        await desk.shows("as I kept it", "the conversation is shown as the agent kept it")
+        assert desk.tab.title == "About it"
+
+
 HEARS = """
 say(expect("session/prompt")["params"]["prompt"][0]["text"] + ", again")
 serve_until_closed()
@@ -88,7 +104,7 @@ async def test_the_prompt_in_whose_turn_it_died_is_sent_again_after_the_restart(
         await desk.press("alt+g")
         await desk.shows("The agent is gone; Alt+R restarts it.")
         await desk.press("alt+r")
-        await desk.shows("● scripted")
+        await desk.has_session()
         await desk.press("alt+g")
         await desk.shows("Go on, again")
 
@@ -229,8 +245,10 @@ async def test_a_prompt_waits_until_the_session_is_in_the_mode_in_which_it_was_l
         await desk.shows("exited with code 3")
         await desk.press("alt+r")
         await desk.gets("session/set_mode")
+        await desk.press("alt+g")
+        await desk.shows("The session is still being opened.")
         await desk.send("And now?")
-        await desk.shows("still being opened")
+        await desk.shows("still being opened. Your draft stays.")
         desk.let_go_on()
         await desk.shows("mode: Plan")
         await desk.press("enter")

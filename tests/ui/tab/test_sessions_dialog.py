@@ -298,7 +298,13 @@ async def test_a_letter_typed_just_before_deletes_nothing_and_one_key_held_down_
     [
         ("", "", "", {"agent deletes it", "acp-tui deletes its recording"}, ["delete", "forget"]),
         ("can't", "", "", {"agent keeps it, as it can't", "acp-tui deletes its recording"}, ["forget"]),
-        ("", "it goes on", "", {"agent deletes it", "acp-tui keeps its recording: it goes on"}, ["delete"]),
+        (
+            "",
+            "is still being written",
+            "",
+            {"agent deletes it", "acp-tui keeps its recording, as it is still being written"},
+            ["delete"],
+        ),
         (
             "",
             "",
@@ -326,11 +332,13 @@ async def test_one_question_says_what_is_deleted_and_what_stays(
 
 async def test_a_session_of_which_nothing_can_be_deleted_can_be_archived() -> None:
     pages = Pages((ONE, None), recordings=[recorded("s1", "Mine", agent="agent")])
-    pages.cannot_delete, pages.cannot_forget = "can't delete sessions", "its recording goes on"
+    pages.cannot_delete, pages.cannot_forget = "can't delete sessions", "is still being written"
     async with open_dialog(SessionsDialog(pages)) as page:
         await loaded(page)
         await page.press("ctrl+d")
-        assert "It can't be deleted: agent can't delete sessions, and its recording goes on." in page.words
+        assert (
+            "It can't be deleted: agent can't delete sessions, and its recording is still being written." in page.words
+        )
         assert "Ctrl+X archives it" in page.words
         assert pages.done == []
         await page.press(*"Mine")

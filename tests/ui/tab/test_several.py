@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import shutil
+from typing import Any
 
+import anyio
 import pytest
 
 from acp_tui.client.agents.catalogue import Catalogue, EntrySource, ListedAgent
 from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.worktrees import Worktree, add_worktree
+from acp_tui.ui.tab import several
 from acp_tui.ui.tab.several import SeveralDialog
 from support.agents import scripted_argv
+from support.changes import ONE_FILE, make_repository
 from support.desks import SESSION, Desk, OpenDesk
-from ui.tab.test_worktrees import make_repository
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git isn't installed")
 
@@ -58,7 +62,7 @@ def list_other(monkeypatch: pytest.MonkeyPatch, script: str = OTHER) -> None:
 
 async def begin_earlier(desk: Desk) -> None:
     """A repository in which a worktree of its own has a tab, in front."""
-    make_repository(desk.tabs[0].cwd)
+    make_repository(desk.tabs[0].cwd, ONE_FILE)
     await desk.has_session()
     await desk.send("/worktree earlier")
     await desk.until(lambda: len(desk.tabs) == 2)
@@ -67,7 +71,7 @@ async def begin_earlier(desk: Desk) -> None:
 
 async def start_both(desk: Desk) -> None:
     """Send a prompt to the tab's own agent and the other one, and wait until both have worked."""
-    make_repository(desk.tabs[0].cwd)
+    make_repository(desk.tabs[0].cwd, ONE_FILE)
     await desk.has_session()
     await desk.send("/several Fix a.txt")
     await desk.shows("without your uncommitted changes", "1 chosen")
@@ -96,6 +100,42 @@ async def test_each_agent_gets_the_prompt_in_a_worktree_of_its_own(
         await desk.press("escape")
         await desk.hides("Worktrees of ")
         assert desk.tab is desk.tabs[0]
+
+
+async def test_the_comparison_does_not_open_for_a_user_who_writes_the_next_prompt(
+    open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    has_written = anyio.Event()
+
+    async def add_slowly(*args: Any) -> Worktree:
+        await has_written.wait()
+        return await add_worktree(*args)
+
+    list_other(monkeypatch)
+    monkeypatch.setattr(several, "add_worktree", add_slowly)
+    async with open_desk(SESSION, OWN) as desk:
+        make_repository(desk.tabs[0].cwd, ONE_FILE)
+        await desk.has_session()
+        await desk.send("/several Fix a.txt")
+        await desk.shows("1 chosen")
+        await desk.press("down", "space", "enter")
+        await desk.hides("2 chosen")
+        await desk.press(*"next")
+        has_written.set()
+        await desk.shows("2 agents work on it", "/compare shows them")
+        assert (desk.tab, desk.draft) == (desk.tabs[0], "next")
+        await desk.until(lambda: all(one.cwd.joinpath("prompt.txt").exists() for one in desk.tabs[1:]))
+
+
+async def test_text_that_is_typed_into_the_comparison_closes_it_and_goes_to_the_draft(
+    open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    list_other(monkeypatch)
+    async with open_desk(SESSION, OWN) as desk:
+        await start_both(desk)
+        await desk.press_at_once(*"now")
+        await desk.hides("Worktrees of ")
+        assert (desk.tab, desk.draft) == (desk.tabs[0], "now")
 
 
 async def test_a_command_of_the_users_runs_in_each_worktree(
@@ -146,7 +186,7 @@ async def test_the_comparison_leads_to_a_question_in_a_tab_that_was_never_in_fro
     asks = 'ask("allow_once", "reject_once", session="s9")\n    outcome()'
     list_other(monkeypatch, OTHER.replace("folder = ", f"{asks}\n    folder = "))
     async with open_desk(SESSION, OWN) as desk:
-        make_repository(desk.tabs[0].cwd)
+        make_repository(desk.tabs[0].cwd, ONE_FILE)
         await desk.has_session()
         await desk.send("/several Fix a.txt")
         await desk.shows("1 chosen")
@@ -268,7 +308,7 @@ async def test_nothing_starts_outside_a_repository_or_with_one_agent(
         await desk.has_session()
         await desk.send("/several Fix it")
         await desk.shows("not a git repository", "/several Fix it")
-        make_repository(desk.tabs[0].cwd)
+        make_repository(desk.tabs[0].cwd, ONE_FILE)
         await desk.press("enter")
         await desk.shows("1 chosen")
         await desk.press("enter")
@@ -283,7 +323,7 @@ async def test_no_more_than_five_are_chosen_and_backspace_takes_back_one_space(
 ) -> None:
     list_other(monkeypatch)
     async with open_desk(SESSION, "serve_until_closed()") as desk:
-        make_repository(desk.tabs[0].cwd)
+        make_repository(desk.tabs[0].cwd, ONE_FILE)
         await desk.has_session()
         await desk.send("/several Fix it")
         await desk.shows("1 chosen")

@@ -10,6 +10,7 @@ from acp_tui.conversation.updates import Disconnected, Reconnected
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.session.status_line import Status, StatusLine, line_of
 from acp_tui.ui.tab.sessions import last_line
+from support.changes import ONE_FILE, make_repository
 from support.desks import SESSION, Desk, OpenDesk
 from support.folding import agent, fold
 
@@ -197,6 +198,38 @@ async def test_where_not_all_labels_fit_tabs_of_one_agent_are_told_apart_by_thei
         await desk.pilot.resize_terminal(80, 24)
         await desk.send(f"/rename {'word ' * 40}")
         await desk.until(lambda: tab_line(desk) == f"1 ● Fix_the_p…  2 ● {'word ' * 8}w…  3 ● Fix_the_t…")
+
+
+async def test_labels_that_are_cut_keep_what_tells_their_titles_apart(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, TWO, TWO.replace("s2", "s3"), "serve_until_closed()") as desk:
+        for number, name in enumerate(("Fix the parser now", "Fix the lexer now", "Say why the lexer stops"), 1):
+            await desk.until(lambda number=number: len(desk.tabs) == number)  # type: ignore[misc]
+            await desk.has_session()
+            await desk.send(f"/rename {name}")
+            await desk.until(lambda name=name: desk.tab.title == name)  # type: ignore[misc]
+            if number < 3:
+                await desk.press("ctrl+n")
+        for width, line in (
+            (76, "1 ● …parser now  2 ● …lexer now  3 ● scripted: Say why the lexer stops"),
+            (56, "1 ● …parser n…  2 ● …lexer now  3 ● Say why the lexer…"),
+            (34, "1 ● parse  2 ● lexer  3 ● Say …"),
+        ):
+            await desk.pilot.resize_terminal(width, 24)
+            await desk.until(lambda line=line: tab_line(desk) == line)  # type: ignore[misc]
+
+
+async def test_a_worktree_and_an_agent_of_one_name_are_both_shown_with_it(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, TWO, TWO.replace("s2", "s3"), "serve_until_closed()") as desk:
+        make_repository(desk.tabs[0].cwd, ONE_FILE)
+        await desk.has_session()
+        for number, name in enumerate(("scripted", "scripted-2"), 2):
+            await desk.send(f"/worktree {name}")
+            await desk.until(lambda number=number: len(desk.tabs) == number)  # type: ignore[misc]
+            await desk.has_session()
+            await desk.send("/rename Fix the parser so that it works")
+        await desk.press("alt+1")
+        await desk.pilot.resize_terminal(50, 24)
+        await desk.until(lambda: tab_line(desk) == "1 ● scripted  2 ● scripted  3 ● scripted-2")
 
 
 async def test_a_new_title_is_in_the_tabs_at_once(open_desk: OpenDesk) -> None:

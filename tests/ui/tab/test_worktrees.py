@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from acp_tui.client.transcript.recording_plan import RecordingPlan, recording_st
 from acp_tui.client.worktrees import Worktree, remove_worktree
 from acp_tui.ui.dialogs.agents import AgentsScreen
 from support.agents import scripted
+from support.changes import ONE_FILE, make_repository
 from support.desks import SESSION, Desk, OpenDesk
 from support.recordings import demo, play
 
@@ -27,18 +27,10 @@ answer(expect("session/new"), sessionId="s2")
 """
 
 
-def make_repository(folder: Path) -> None:
-    """One commit with one file."""
-    (folder / "a.txt").write_text("one\n")
-    identity = ("-c", "user.name=n", "-c", "user.email=e")
-    for words in (("init", "-q"), ("add", "."), ("commit", "-qm", "first")):
-        subprocess.run(["git", *identity, *words], cwd=folder, check=True)
-
-
 async def open_worktree(desk: Desk) -> Path:
     """Start a session in a new worktree; return its folder."""
     home = desk.tabs[0].cwd
-    make_repository(home)
+    make_repository(home, ONE_FILE)
     await desk.has_session()
     await desk.send("/worktree fix")
     await desk.until(lambda: len(desk.tabs) == 2)
@@ -177,13 +169,13 @@ async def test_the_agent_that_a_tab_runs_by_a_command_is_the_first_to_start_agai
 async def test_another_agent_is_started_in_a_worktree(open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch) -> None:
     async with open_desk(SESSION, "serve_until_closed()") as desk:
         home = desk.tabs[0].cwd
-        make_repository(home)
+        make_repository(home, ONE_FILE)
         await desk.has_session()
         other = ListedAgent(scripted(SESSION + "serve_until_closed()"), EntrySource.USER, "Other")
         monkeypatch.setattr(AgentsScreen.__init__, "__defaults__", (lambda: Catalogue((other,)), lambda: None))
         await desk.press("alt+a")
-        await desk.shows("It works in this folder", "Ctrl+T")
-        await desk.press("ctrl+t")
+        await desk.shows("It works in this folder · Tab: in a new worktree")
+        await desk.press("tab")
         await desk.shows("It works in a new git worktree of this folder")
         await desk.press("down", "enter")
         await desk.until(lambda: len(desk.tabs) == 2)
@@ -205,7 +197,7 @@ async def test_a_worktree_begun_in_another_stands_beside_it(open_desk: OpenDesk)
 async def test_a_resumed_session_shows_what_changed_since_its_worktree_was_made(open_desk: OpenDesk) -> None:
     async with open_desk(SESSION, TWO + "serve_until_closed()") as desk:
         home = desk.tabs[0].cwd
-        make_repository(home)
+        make_repository(home, ONE_FILE)
         worktree = await worktrees.add_worktree(home, "fix")
         (Path(worktree.folder) / "a.txt").write_text("one\ntwo\n")
         (Path(worktree.folder) / "new.txt").write_text("new\n")

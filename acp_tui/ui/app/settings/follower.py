@@ -87,8 +87,7 @@ class LiveSettings:
             await self._read_user()
             self._app.tell_notes(self._held_back)
             await self._read_project()
-            if self.pending is not None:
-                await self.ask()
+            await self.ask()
             self._use()
         finally:
             self._opened.set()
@@ -167,7 +166,7 @@ class LiveSettings:
             self._app.say(f"{FILE_NAME} has changed. {stay}")
 
     async def ask(self) -> None:
-        """Ask about the project's file, and use it if the user trusts it."""
+        """Ask about the project's file if it's new or has changed, and use it if the user trusts it."""
         project, self.pending = self.pending, None
         if project is None:
             return

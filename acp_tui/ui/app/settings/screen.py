@@ -49,7 +49,7 @@ from acp_tui.ui.kit.field_editors import ChoiceRows
 from acp_tui.ui.kit.filtered_list import FilteredList
 from acp_tui.ui.kit.pickers import ReadingScreen
 from acp_tui.ui.kit.row_list import PickerRow
-from acp_tui.ui.rendering.wrapping import cut
+from acp_tui.ui.rendering.wrapping import break_words, cut, cut_at_word
 from acp_tui.values import dataclass
 
 MAX_VALUE_CELLS: Final = 30
@@ -296,9 +296,11 @@ class SettingsScreen(Dialog[None]):
         self._notes = Static(classes="settings-notes", markup=False)
         self._list = FilteredList()
         self._about = Static(classes="setting-about", markup=False)
+        heading = shown_line(f"Settings · {from_home(live.file)}")
+        self._frame = Frame(heading, KEYS, self._notes, self._list, self._about)
 
     def compose(self) -> ComposeResult:
-        yield Frame(shown_line(f"Settings · {from_home(self._live.file)}"), KEYS, self._notes, self._list, self._about)
+        yield self._frame
 
     def on_mount(self) -> None:
         self._live.listeners.append(self._show)
@@ -309,15 +311,11 @@ class SettingsScreen(Dialog[None]):
 
     def _show(self) -> None:
         keymap = keys_in_force(self)
-        self.query_one(Frame).show_keys(KEYS)
         self._list.show_rows(item_rows(self._live, self._live.settings, keymap))
         notes = self._live.notes
         problems = "1 problem" if len(notes) == 1 else f"{len(notes)} problems"
         key = keymap.hint(" ({settings_notes})")
         lines = [f"✗ {problems}{key}: {make_visible_line(notes[0])}"] if notes else []
-        if self._live.pending is not None:
-            what_now = keymap.hint(": press {settings_project} to decide whether to use it")
-            lines.insert(0, f"? {self._live.project_file.name} has changed{what_now}")
         self._notes.update(Content.styled("\n".join(lines), "$text-warning"))
         self._notes.display = bool(lines)
         self._show_about()
@@ -325,8 +323,13 @@ class SettingsScreen(Dialog[None]):
     @on(FilteredList.Moved)
     def _show_about(self) -> None:
         item = self._item
-        lines = explanation(item, self._live) if item is not None else ["No setting matches."]
-        self._about.update(shown("\n".join(lines)))
+        about, *facts = explanation(item, self._live) if item is not None else ["No setting matches."]
+        width, height = self._about.content_size
+        room = max(height - sum(len(break_words(fact, width)) for fact in facts), height // 2)
+        if len(lines := break_words(about, width)) > room > 0:  # Enter shows all of it
+            last = lines[room - 1].start
+            about = about[:last] + cut_at_word(about[last:], width)
+        self._about.update(shown("\n".join((about, *facts))))
 
     @property
     def _item(self) -> Item | None:
@@ -381,7 +384,3 @@ class SettingsScreen(Dialog[None]):
     def action_show_notes(self) -> None:
         text = "\n\n".join(self._live.notes) or "The settings have no problems."
         self.app.push_screen(ReadingScreen("Settings", text))
-
-    @work
-    async def action_ask_for_project(self) -> None:
-        await self._live.ask()
