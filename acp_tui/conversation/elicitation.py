@@ -128,6 +128,15 @@ class FieldAnswer:
     name: str
     value: str
 
+    @property
+    def label(self) -> str:
+        """The name as it stands before the value: a question has its own mark."""
+        return self.name if self.name.rstrip().endswith(("?", ":")) else f"{self.name}:"
+
+    @property
+    def words(self) -> str:
+        return f"{self.label} {self.value}"
+
 
 Elicitation: TypeAlias = Form | UrlVisit
 FormValues: TypeAlias = dict[str, str | int | float | bool | list[str]]

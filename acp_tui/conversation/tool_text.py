@@ -7,6 +7,7 @@ stay lines. Nothing is drawn here.
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from collections.abc import Iterator, Mapping
@@ -147,11 +148,30 @@ class Markdown:
 def parts_of(text: str) -> tuple[Output | Markdown, ...]:
     """Split a tool's text into parts, in order. Blank lines alone are dropped."""
     if _is_data(text):
-        return (Output(text),)
+        return (Output(todos_in_lines(text)),)
     parts = tuple(_apart(text.split("\n")))
     if _is_markdown("\n\n".join(part.text for part in parts if isinstance(part, Output))[:MAX_EXAMINED]):
         return (Markdown("\n".join(map(_with_line_breaks, parts))),)
     return parts
+
+
+TODO_MARKS: Final = {"completed": "[x]", "in_progress": "[~]", "pending": "[ ]", "cancelled": "[-]"}
+"""By the statuses that agents use in lists of todos."""
+_OF_TODOS: Final = {"content", "status", "priority", "id"}
+
+
+def todos_in_lines(text: str) -> str:
+    """Return a list of todos in JSON, which opencode's tool returns, with a line for each; any other text unchanged."""
+    if text[:100].lstrip()[:1] != "[" or len(text) > MAX_EXAMINED:
+        return text
+    try:
+        todos = json.loads(text)
+        if not all(one.keys() <= _OF_TODOS for one in todos):
+            return text
+        lines = [f"{TODO_MARKS[one['status']]} {' '.join(one['content'].split())}" for one in todos]
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return text
+    return "\n".join(lines) or text
 
 
 def _is_data(text: str) -> bool:

@@ -264,4 +264,4 @@ def last_words(stderr: Sequence[str]) -> Sequence[str]:
 
 def forked(title: str) -> str:
     """Say in one line that a conversation was forked from another session."""
-    return f"forked from “{title}”; the agent remembers the conversation above"
+    return f"forked from “{title.strip()}”; the agent remembers the conversation above"

@@ -177,6 +177,6 @@ class _User:
         behind = (key.text if isinstance(key, Paste) else key.character or "" for key in keys)
         self._view.post_message(self._view.Typed("".join((text, *behind))))
 
-    def leave(self) -> None:
+    def leave(self, *, to_read: bool = False) -> None:
         """Go back to the conversation. The request stays."""
         self._view.conversation_view.focus()

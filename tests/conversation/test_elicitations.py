@@ -90,3 +90,11 @@ def test_the_loss_of_the_agent_forgets_questions_and_pages() -> None:
     conversation = fold(*updates)
     assert (conversation.elicitations, conversation.visits) == ({}, {})
     assert Fact.ELICITATIONS in last_change(*updates).facts
+
+
+def test_an_answered_field_that_asks_has_no_second_mark() -> None:
+    assert [FieldAnswer(name, "Red").words for name in ("Color", "Which color?", "Color:")] == [
+        "Color: Red",
+        "Which color? Red",
+        "Color: Red",
+    ]

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from acp_tui.cli.plain.tool_call_text import content_text
+from acp_tui.conversation.content import Text
+from acp_tui.conversation.tool_calls import BlockContent
 from acp_tui.conversation.tool_text import Markdown, Output, parts_of
 from support.waiting import LINEAR, growth
 
@@ -29,6 +34,29 @@ from support.waiting import LINEAR, growth
 )
 def test_what_tools_print_is_output_to_the_letter(text: str) -> None:
     assert parts_of(text) == ((Output(text),) if text else ())
+
+
+def test_a_list_of_todos_has_a_line_for_each() -> None:
+    todos = [
+        {"content": "Read the\ncode", "status": "completed", "priority": "high"},
+        {"content": "Change it", "status": "in_progress", "priority": "medium", "id": "2"},
+        {"content": "Test it", "status": "pending"},
+    ]
+    lines = "[x] Read the code\n[~] Change it\n[ ] Test it"
+    assert parts_of(json.dumps(todos, indent=2)) == (Output(lines),)
+    assert content_text(BlockContent(Text(json.dumps(todos)))) == lines
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        *("[]", "[1]", "[{}]", "[" * 5_000, '[{"content": "a", "status": "odd"}]'),
+        *('[{"content": 1, "status": "pending"}]', '[{"content": "a", "status": "pending", "owner": "me"}]'),
+        '{"content": "a", "status": "pending"}',
+    ],
+)
+def test_what_only_looks_like_todos_stays_as_it_is(other: str) -> None:
+    assert parts_of(other) == (Output(other),)
 
 
 def test_a_fence_is_markdown_and_what_stands_around_it_is_not() -> None:

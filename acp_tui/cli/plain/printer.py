@@ -375,7 +375,7 @@ def _words(entry: entries.Entry) -> str:
         case ClientRemark(text):
             return make_visible_line(text)
         case entries.Question():
-            values = (make_visible_line(f"{each.name}: {each.value}") for each in entry.values)
+            values = (make_visible_line(each.words) for each in entry.values)
             return "\n".join([f"{answer_words(entry)}: {make_visible_line(entry.message)}", *values])
         case entries.OwnCommand(line):
             return f"you run: {make_visible_line(line)}"

@@ -17,7 +17,7 @@ from acp_tui.client.terminals.emulator import BARE_LINE_FEEDS, make_emulator
 from acp_tui.conversation import UNSET, tool_calls
 from acp_tui.conversation.content import is_for_user
 from acp_tui.conversation.entries import TerminalState
-from acp_tui.conversation.tool_text import HERE, described, shown_path, subject_of, visible_title
+from acp_tui.conversation.tool_text import HERE, described, shown_path, subject_of, todos_in_lines, visible_title
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.conversation.wording import command_end
@@ -188,7 +188,7 @@ def content_text(item: tool_calls.BlockContent | tool_calls.FileChange | tool_ca
         return ""
     said = described(item)
     raw = None if said.is_known else json.dumps(said.facts, ensure_ascii=False, indent=2, default=str)
-    return make_visible("\n".join(filter(None, (said.label, said.text, raw))))
+    return make_visible("\n".join(filter(None, (said.label, todos_in_lines(said.text or ""), raw))))
 
 
 def output_of(state: TerminalState, shown: ConversationSettings, call: tool_calls.ToolCall | None = None) -> str:

@@ -117,7 +117,7 @@ def _said(part: TextBuffer | ContentBlock, *, is_quoted: bool) -> Iterator[str]:
 
 def _question(question: entries.Question) -> Iterator[str]:
     page = [] if question.url is None else [named_link("Page", question.url)]
-    values = [literal(f"{each.name}: {each.value}") for each in question.values]
+    values = [literal(each.words) for each in question.values]
     outcome = literal(wording.answer_words(question) + time_of(question.at))
     return section("Question", prose(question.message), *page, *values, outcome)
 

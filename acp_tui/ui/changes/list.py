@@ -47,8 +47,12 @@ if TYPE_CHECKING:
 
 UNDO: Final = "{undo_revert} undo · "
 KEYS: Final = "{reload} refresh · {dialog_close} back"
-KEYS_OF_CHANGES: Final = "{list_choose} review · {revert} revert · {revert_all} revert all · "
+KEYS_OF_CHANGES: Final = "{list_choose} review · {revert} revert file · {revert_all} all files · "
 NO_COMMENTS: Final = "No comments yet. {list_choose} opens the file, and {comment} comments on its lines"
+OLDER: Final = (
+    " It counts from when acp-tui opened this folder. `!git diff` in the prompt shows what was changed before and isn't"
+    " committed."
+)
 RELOAD: Final = " · {reload}"
 COPY: Final = " · {changes_copy_back} copy to where the worktree came from"
 
@@ -163,6 +167,8 @@ class ChangesScreen(ModalScreen[None]):
         who = f"since {since} (any program)"
         notes = self._folder.notes
         nothing = f"No change is known since {since}." if notes else f"Nothing has changed since {since}."
+        if not self._is_in_worktree:
+            nothing += OLDER
         self._since.update(who if changes else nothing)
         self._notes.update(make_visible("\n".join(notes)))
         self._notes.display = bool(notes)

@@ -40,7 +40,7 @@ from acp_tui.ui.kit.dialog import CLOSING, key_lines
 from acp_tui.ui.kit.line_view import StripView
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.kit.themes import palette_for
-from acp_tui.ui.permission.full_request import BRIEF_CELLS, COLUMNS_FROM_CELLS
+from acp_tui.ui.permission.full_request import COLUMNS_FROM_CELLS, ways_to_draw
 from acp_tui.ui.permission.request_drawing import keys_lines
 from acp_tui.ui.rendering.diff import MIN_COLUMNS_CELLS, TOO_NARROW, DiffLayout, DiffRenderer
 from acp_tui.ui.rendering.diff_blocks import DiffRows
@@ -66,7 +66,7 @@ class ReviewDrawing:
 
     def draw(self, width: int, palette: Palette, layout: DiffLayout, context: int | None) -> Sequence[Strip]:
         """The lines, with `context` unchanged lines around each hunk; None for all."""
-        is_too_narrow = layout == "columns" and width < MIN_COLUMNS_CELLS and self._has_columns
+        is_too_narrow = layout == "columns" and width < MIN_COLUMNS_CELLS and self.has_both
         facts = [*self._facts, *[TOO_NARROW] * is_too_narrow]
         above = [strip for fact in facts for strip in plain_lines(fact, width, palette.warning)]
         if self._renderer is None:
@@ -81,7 +81,8 @@ class ReviewDrawing:
         return lines
 
     @property
-    def _has_columns(self) -> bool:
+    def has_both(self) -> bool:
+        """Whether there are an old and a new text, so that they can be side by side, with unchanged lines."""
         return self._renderer is not None and self._renderer.diff.has_both
 
 
@@ -356,9 +357,7 @@ class ReviewScreen(ModalScreen[None]):
             (f"  {added}" if added else "", palette.success),
             (f"  {removed}" if removed else "", palette.error),
         ]
-        lines = wrap(title, self._width) + wrap([(self._position(review), palette.muted)], self._width)
-        note = self._shown_note()
-        return lines + (wrap([(note, palette.warning)], self._width) if note else [])
+        return wrap(title, self._width) + wrap([(self._position(review), palette.muted)], self._width)
 
     def _shown_note(self) -> str:
         hint = keys_in_force(self).hint
@@ -377,25 +376,26 @@ class ReviewScreen(ModalScreen[None]):
         return whole if width_cells(whole) <= self._width else brief
 
     def _keys(self) -> list[Strip]:
-        is_brief = self._width < BRIEF_CELLS
+        """What happened, and the keys that do something here."""
+        assert self._drawing is not None
+        hunks, change = self._drawing.review.hunks, self._revertible.change if self._revertible is not None else None
+        reverting = ["{revert} revert hunk", "{revert_all} revert file"] if hunks else ["{revert} revert file"]
         keys = [
-            *["↑↓ PgUp PgDn read"] * (not is_brief),
-            "{next_change} {previous_change} hunks",
-            "{previous_file} {next_file} files",
-            "{revert} revert hunk",
-            "{revert_all} file" if is_brief else "{revert_all} revert file",
+            *["{next_change} {previous_change} hunks"] * (len(hunks) > 1),
+            *["{previous_file} {next_file} files"] * (len(self._folder.changes) > 1),
+            *reverting * (change is not None and change.before_unknown is None),
             *["{undo_revert} undo"] * self._folder.can_undo,
-            *self._view.keys,
-            "{diff_columns} one column" if self._layout == "columns" else "{diff_columns} side by side",
-            "{diff_context} changes only" if self._shows_whole_file else "{diff_context} whole file",
+            *(self._view.keys if hunks else ()),
+            *ways_to_draw(self._layout, is_whole=self._shows_whole_file) * self._drawing.has_both,
             *["{diff_earlier} current state" if self._sees_earlier else "{diff_earlier} before"] * bool(self._earlier),
             "{reload} refresh",
             "{diff_edit} edit",
             "{dialog_close} back",
         ]
         keys = [key for key in map(keys_in_force(self).hint, keys) if key]
-        lines = key_lines(keys, self._width, self.size.height)
-        return keys_lines(lines, self._palette.muted, self._width)
+        lines, note = key_lines(keys, self._width, self.size.height), self._shown_note()
+        said = wrap([(note, self._palette.warning)], self._width) if note else []
+        return said + keys_lines(lines, self._palette.muted, self._width)
 
     def _say(self, note: str) -> None:
         self._note = make_visible(note)
@@ -502,8 +502,8 @@ class ReviewScreen(ModalScreen[None]):
         if shown is not None and shown.hunks:
             hunk = shown.hunks[self._view.hunk]
             self._write(partial(self._folder.revert_hunk, shown, hunk), f"Reverted the hunk{way_back()}")
-        elif shown is not None:
-            self._say(keys_in_force(self).hint("There is no hunk. Press {revert_all} to revert the file."))
+        else:  # it changes as a whole: a file without lines, or that isn't text
+            self.action_revert_file()
 
     def action_revert_file(self) -> None:
         shown = self._revertible

@@ -74,7 +74,7 @@ class HelpScreen(Dialog[str | None]):
 
 
 TOGETHER: Final[Mapping[str, tuple[str, ...]]] = {
-    "Next or previous field": ("next_field", "field_before"),
+    "Next field; previous one, or the conversation": ("next_field", "field_before"),
     "Revert the hunk or file at the cursor, or all; undo that": ("revert", "revert_all", "undo_revert"),
     "Go to the line's ends, or by a word": ("line_start", "line_end", "word_left", "word_right"),
     "Kill words or line ends": (

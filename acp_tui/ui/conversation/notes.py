@@ -56,7 +56,7 @@ class QuestionDrawing(KeptDrawing):
             host = make_visible_line(host_of(self._question.url) or self._question.url)
             return [[(host, palette.text)]]
         return [
-            [(f"{make_visible_line(each.name)}: ", palette.muted), (make_visible_line(each.value), palette.text)]
+            [(f"{make_visible_line(each.label)} ", palette.muted), (make_visible_line(each.value), palette.text)]
             for each in self._question.values
         ]
 

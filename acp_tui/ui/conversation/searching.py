@@ -23,6 +23,7 @@ from acp_tui.conversation.entries import (
 )
 from acp_tui.conversation.plain_text import plain_text
 from acp_tui.conversation.tool_calls import BlockContent, FileChange, TerminalContent, TerminalId, TextDiff
+from acp_tui.conversation.tool_text import todos_in_lines
 from acp_tui.conversation.updates import UnknownUpdate
 from acp_tui.conversation.value_outline import value_lines
 from acp_tui.ui.conversation.column import Column
@@ -364,7 +365,7 @@ def _texts(entry: Entry, terminals: Terminals) -> Iterator[str]:
         case ToolCallEntry():
             yield from _texts_of_call(entry, terminals)
         case Question():
-            yield from (f"{each.name}: {each.value}" for each in entry.values)
+            yield from (each.words for each in entry.values)
         case OwnCommand():
             yield from _printed(terminals.get(entry.terminal_id))
         case Compaction():
@@ -380,6 +381,8 @@ def _texts_of_call(entry: ToolCallEntry, terminals: Terminals) -> Iterator[str]:
     yield call.shown_title
     for item in entry.shown_content:
         match item:
+            case BlockContent(Text(text)):
+                yield todos_in_lines(text)
             case BlockContent(block):
                 yield from _words_of((block,))
             case TextDiff(_, new_text, old_text):

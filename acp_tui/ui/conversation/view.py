@@ -157,6 +157,8 @@ class ConversationView(DetachedOwner, can_focus=True):
         """Whether this view has all the room, with nothing below it."""
         self._is_dragging = False
         self._scroll_timer: Timer | None = None
+        self.can_send = False
+        """Whether the user can send a prompt here."""
         self._offering: EntryId | None = None
         """The failure below which the user is offered to send the prompt again."""
         self._second: Timer | None = None
@@ -171,7 +173,7 @@ class ConversationView(DetachedOwner, can_focus=True):
             self.screen.set_focus(self, scroll_visible=False)
         self.conversation = conversation
         self._cwd = cwd
-        self._offering = None
+        self._offering = self._last_failure
         if self._second is not None:
             self._second.stop()
             self._second = None
@@ -186,9 +188,10 @@ class ConversationView(DetachedOwner, can_focus=True):
     def mark(self, change: Change) -> None:
         """Schedule what changed to be drawn with the next frame. Cheap, and callable from any task of the loop."""
         self.column.mark(change.entries)
-        if Fact.TURN in change.facts and self._offering is not None:
-            self.column.mark((self._offering,))
-            self._offering = None
+        if not {Fact.TURN, Fact.CONNECTION}.isdisjoint(change.facts):
+            before, self._offering = self._offering, self._last_failure
+            if before != self._offering:
+                self.column.mark([at for at in (before, self._offering) if at is not None])
         if change.terminal is not None:
             self.terminal_screens.keep_up(change.terminal)
         if self.column.dirty or change.facts:
@@ -492,17 +495,21 @@ class ConversationView(DetachedOwner, can_focus=True):
 
     def _retry_words(self, failure: Failure) -> str:
         """What to say of another try. The last failure counts down to it, and names the key for it."""
-        said, at = failure.said, self.conversation.last_failure
-        if said is None or said.retry_at is None or at is None or self.conversation.entries[at] is not failure:
+        said, at, now = failure.said, self._last_failure, self.wall_clock()
+        if at is None or self.conversation.entries[at] is not failure:
             return retry_words(said) if said is not None else ""
-        self._offering, now = at, self.wall_clock()
-        then = " then" if now < said.retry_at else ""
-        again = f"{{send_again}} sends your prompt again{then}"
-        return " · ".join((retry_words(said, now), keys_in_force(self).hint(again)))
+        then = " then" if said is not None and said.retry_at is not None and now < said.retry_at else ""
+        again = keys_in_force(self).hint(f"{{send_again}} sends your prompt again{then}")
+        return " · ".join(filter(None, (retry_words(said, now) if said is not None else "", again)))
+
+    @property
+    def _last_failure(self) -> EntryId | None:
+        """The failure whose prompt the user can send again."""
+        return self.conversation.last_failure if self.can_send else None
 
     def _count_down(self) -> None:
         """Draw the last failure again with the next second, as long as it's in view and the time hasn't come."""
-        at = self.conversation.last_failure
+        at = self._last_failure
         in_view = range(self.top_line, self.top_line + self.outer_size.height)
         if at is None or self._second is not None or at not in self.column.heights.between(in_view):
             return

@@ -83,8 +83,8 @@ class TakesText(Protocol):
     `keys` are those that wait behind the one that led here. Handle them at once: the next key would overtake a message.
     """
 
-    def leave(self) -> None:
-        """Take the keyboard back. The question waits."""
+    def leave(self, *, to_read: bool = False) -> None:
+        """Take the keyboard back, or give it to the conversation, if there is one here. The question waits."""
 
     def write(self, text: str, keys: Sequence[Key | Paste], *, is_paste: bool) -> None:
         """Take the keyboard back, and this text, which was typed on the question."""
@@ -487,6 +487,12 @@ class QuestionGuard(AnswerGuard):
             self._warning.stop()
             self._warning = None
         self._asks.warn(text)
+
+
+def has_left_question(clock: Callable[[], float], since_s: float) -> bool:
+    """Whether Esc was the last key pressed on a question, within so many seconds of this clock."""
+    last = AnswerGuard.last_press
+    return last is not None and (last.clock, last.key) == (clock, "escape") and clock() - last.at_s <= since_s
 
 
 def age_of(event_time: float, now: float) -> float:

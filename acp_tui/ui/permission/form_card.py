@@ -325,12 +325,12 @@ class FormCard(VerticalScroll, can_focus=True):
         self._below.leave()
 
     def action_go(self, step: int) -> None:
-        """Go to the next field or button, or back to the prompt. It decides nothing, so it's never too soon."""
+        """Go to the next field or button, or to the conversation. It decides nothing, so it's never too soon."""
         stops = self._stops
         at = stops.index(self.screen.focused) if self.screen.focused in stops else 0
         is_on_its_way = self.guard.is_unasked and not self.guard.can_answer
         if at == 0 and step < 0:
-            self._below.leave()
+            self._below.leave(to_read=True)
         elif at or not is_on_its_way:  # otherwise, the key was pressed to get here
             self.screen.set_focus(stops[(at + step) % len(stops)])
 

@@ -13,19 +13,25 @@ from textual.screen import ModalScreen
 
 from acp_tui.client.line_comments import take_comments, version_of
 from acp_tui.conversation.request_outline import ShownRequest
+from acp_tui.conversation.tool_calls import TextDiff
 from acp_tui.ui.commands.command import Place as KeyPlace
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import MOVING, READING, bindings_of
 from acp_tui.ui.kit.commenting import CommentView
 from acp_tui.ui.permission.request_body import Place, RowCounts, share_out
-from acp_tui.ui.permission.request_drawing import has_changes
 from acp_tui.ui.permission.request_keys import AnswerableRequest
 from acp_tui.ui.rendering.diff import DiffLayout
 
 COLUMNS_FROM_CELLS: Final = 116
 """From this width on, old and new text are side by side. A terminal of 120 columns is wide enough."""
-BRIEF_CELLS: Final = 90
-"""Below this width, the keys have short descriptions, and those that lead out come first: there may be only one row."""
+
+
+def ways_to_draw(layout: DiffLayout, *, is_whole: bool) -> list[str]:
+    """The keys that draw a diff with both an old and a new text in another way."""
+    return [
+        "{diff_columns} one column" if layout == "columns" else "{diff_columns} side by side",
+        "{diff_context} changes only" if is_whole else "{diff_context} whole file",
+    ]
 
 
 class WholeScreen(Place):
@@ -80,22 +86,17 @@ class FullRequest(AnswerableRequest):
     def keys(self, *, has_focus: bool, is_cut: bool) -> Sequence[str]:
         """How to answer, read, and go back."""
         hint = keys_in_force(self).hint
-        is_brief = self.content_size.width < BRIEF_CELLS
-        reject = self._how_to_reject(is_brief=is_brief)
-        changes = []
-        if self.asked is not None and has_changes(self.asked.call):
-            other = "one column" if self._place.layout_of_diffs == "columns" else "side by side"
-            context = "changes only" if self._place.shows_whole_file else "whole file"
-            changes = [
-                "{next_change} {previous_change} changes",
-                f"{{diff_columns}} {other}",
-                f"{{diff_context}} {context}",
-                *self._subject.keys,
-            ]
-        more, raw, back = ["{page_down} more"] if is_cut else [], "{raw} raw", "{leave_review} back"
-        changes = [*self._how_to_choose, *self._ways_on(is_cut=bool(changes)), *changes]
-        keys = [reject, back, *changes, raw] if is_brief else [*changes, reject, raw, back]
-        return [key for key in map(hint, (*more, *keys)) if key]
+        content = self.asked.call.shown_content if self.asked is not None else ()
+        diffs = [item for item in content if isinstance(item, TextDiff)]
+        changes = [
+            *["{next_change} {previous_change} changes"] * (len(self._drawn.hunks) > 1),
+            *ways_to_draw(self._place.layout_of_diffs, is_whole=self._place.shows_whole_file)
+            * any(diff.old_text and diff.new_text for diff in diffs),
+            *(self._subject.keys if diffs else ()),
+        ]
+        ways = self._ways_to_answer(is_cut=is_cut, has_more_files=bool(diffs))
+        keys = [*ways, *changes, "{interrupt} cancel the turn", "{raw} raw", "{leave_review} back"]
+        return [key for key in map(hint, keys) if key]
 
     def make_way(self) -> Sequence[events.Key | events.Paste]:
         keys = super().make_way()

@@ -96,10 +96,7 @@ class Docked(Place):
         return self._body.app.size.width < NARROW_CELLS
 
 
-MORE: Final = "{page_down} more"
 REASON_FOLLOWS: Final = ": the rest is your reason"
-BRIEF_CELLS: Final = 60
-"""Below this width, the keys have short descriptions."""
 
 
 class PermissionCard(AnswerableRequest):
@@ -140,12 +137,10 @@ class PermissionCard(AnswerableRequest):
             return [hint(f"{way_in}{{review}} to see it and answer")]
         if not has_focus:
             return [hint(f"{self.WAY_IN} to answer"), *([] if self._rejection else [CANCEL_TO_REFUSE])]
+        arrows = ["↑↓ Enter answer"] * (len(self.options) > MAX_NUMBER)
         keys = [
             "{review} full screen",  # first, so that it's in view even in one row
-            *[MORE] * is_cut,
-            *self._ways_on(is_cut=is_cut),
-            *(self._how_to_choose or ["↑↓ Enter answer"] * (len(self.options) > MAX_NUMBER)),
-            self._how_to_reject(is_brief=self.content_size.width < BRIEF_CELLS),
+            *self._ways_to_answer(is_cut=is_cut, has_more_files=is_cut, choose=arrows),
             "{raw} raw",
             "{leave_question} back",
         ]
@@ -191,6 +186,10 @@ class PermissionCard(AnswerableRequest):
 
     def action_leave(self) -> None:
         self._user.leave()
+
+    def action_choose_before(self) -> None:
+        """Go to the conversation: what the agent showed before it asked may be folded."""
+        self._user.leave(to_read=True)
 
     def show_whole(self) -> None:
         self.action_review()

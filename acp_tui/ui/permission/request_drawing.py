@@ -321,10 +321,6 @@ def changed_file(asked: request_outline.ShownRequest) -> str:
     return make_visible_path(shown_path(paths[0], asked.cwd)) if paths else ""
 
 
-def has_changes(call: ToolCall) -> bool:
-    return any(isinstance(item, TextDiff) for item in call.content)
-
-
 def _raw(call: ToolCall, metas: dict[str, Any], look: SubjectStyle) -> list[Strip]:
     lines: list[Strip] = []
     for label, value in (("input", call.raw_input), ("output", call.raw_output), ("_meta", metas or UNSET)):

@@ -5,7 +5,7 @@ Which of them count, and which are text, is decided by `ui/kit/answer_guard`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import ClassVar, Final, Protocol
 
@@ -32,6 +32,8 @@ from acp_tui.ui.textual_gaps.internals import bindings_of_key, take_waiting_keys
 NOT_CHOSEN: Final = "Choose with {next_field}, then press Enter"
 """The key that chooses on the full screen, too, where arrows scroll."""
 CANCEL_TO_REFUSE: Final = "to refuse, cancel the turn"
+BRIEF_CELLS: Final = 60
+"""Below this width, the keys have short descriptions."""
 ANSWER_KEYS: Final = frozenset("0123456789") | set(LETTERS.values())
 
 
@@ -89,21 +91,18 @@ class AnswerableRequest(RequestBody, can_focus=True):
             return starting_answer(self.options)
         return self._chosen
 
-    def _ways_on(self, *, is_cut: bool) -> Sequence[str]:
-        """The keys that lead to other files and requests. `is_cut` is True if there is more than fits."""
-        others = ["files"] * (is_cut and bool(self._whole.files))
+    def _ways_to_answer(self, *, is_cut: bool, has_more_files: bool, choose: Sequence[str] = ()) -> Iterator[str]:
+        """The keys that lead on, also to other files and requests, and those that answer.
+
+        `choose` has those of a choice for Enter, if something is chosen: not on a card that came by itself.
+        """
+        others = ["files"] * (has_more_files and bool(self._whole.files))
         others += ["other requests"] * (self.asked is not None and self.asked.waiting > 1)
-        return [f"{{previous_file}} {{next_file}} {', '.join(others)}"] if others else []
-
-    @property
-    def _how_to_choose(self) -> Sequence[str]:
-        """What leads to a choice for Enter, where nothing is chosen, as on a card that took the keyboard by itself."""
-        return ["{next_field}, then Enter answer"] if self.chosen is None else []
-
-    def _how_to_reject(self, *, is_brief: bool) -> str:
-        """Without an option to reject, the user can only cancel the turn."""
-        words = "no + why" if is_brief else "reject and say why"
-        return CANCEL_TO_REFUSE if self._rejection is None else f"{{reject_and_say_why}} {words}"
+        yield from ["{page_down} more"] * is_cut
+        yield from [f"{{previous_file}} {{next_file}} {', '.join(others)}"] if others else []
+        yield from choose if self.chosen is not None else ["{next_field}, then Enter answer"]
+        why = "no + why" if self.content_size.width < BRIEF_CELLS else "reject and say why"
+        yield CANCEL_TO_REFUSE if self._rejection is None else f"{{reject_and_say_why}} {why}"
 
     @property
     def _rejection(self) -> PermissionOption | None:
@@ -126,6 +125,9 @@ class AnswerableRequest(RequestBody, can_focus=True):
         else:
             self._chosen = len(self.options) - 1 if step < 0 else starting_answer(self.options) or 0
         self.warn("")
+
+    def action_choose_before(self) -> None:
+        self.action_choose(-1)
 
     def action_confirm(self) -> None:
         """Answer with the chosen option; if none is chosen, say so."""

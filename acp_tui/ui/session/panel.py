@@ -115,6 +115,7 @@ class SessionPanel(Vertical):
         self._clock = clock
         self._main = self.VIEW(images=images, folds=folds)
         """The conversation's view. It can be used before it is mounted."""
+        self._main.can_send = session is not None
         self._opened: list[SubagentState] = []
         """The subagent that is shown instead, after those that led to it."""
         self._subagent_view: ConversationView | None = None
@@ -496,8 +497,10 @@ class SessionPanel(Vertical):
             self.card.wrote = "" if self.prompt.text or is_paste else text
             self.prompt.take_text(text, keys, is_paste=is_paste)
 
-    def leave(self) -> None:
-        if self.prompt is not None:
+    def leave(self, *, to_read: bool = False) -> None:
+        if to_read:
+            self.view.focus()
+        elif self.prompt is not None:
             self.prompt.screen.set_focus(self.prompt)
 
     def take_up_request(self) -> bool:

@@ -177,7 +177,7 @@ class GoingBack:
             case "anew" if not self._tab.link.can_start:
                 return "its agent can't be started here"
             case "files" if prompt is not None and not prompt.knows_files:
-                return "acp-tui has no copy of the files as they were"
+                return "acp-tui has no copy of the files as they were: it keeps them until it quits"
             case "files" if not changed:
                 return "no file has changed since" if changed is not None else "reading the files"
         return ""

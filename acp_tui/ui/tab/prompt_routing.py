@@ -14,6 +14,7 @@ from acp_tui.client.sessions.prompt_queue import Prompt, PromptQueue
 from acp_tui.conversation.content import with_pastes
 from acp_tui.conversation.wording import how_ended
 from acp_tui.ui.commands.table import slash_action
+from acp_tui.ui.kit.answer_guard import has_left_question
 from acp_tui.ui.prompt.input import PromptInput
 from acp_tui.ui.tab.loading import BEFORE_WRITING, preload_for_answer, preload_in_thread
 from acp_tui.ui.tab.queue_lines import QueueSummary
@@ -339,9 +340,12 @@ class PromptController:
             if self._tab.screen.offers_to_stop:
                 self._tab.link.stop_start()
             return False
-        if not session.conversation.is_idle:
+        is_asked = session.conversation.is_asking or self._tab.questions.card is not None
+        if is_asked and has_left_question(self._tab.clock, ESCAPE_AGAIN_S):
+            self._prompt.say(self._tab.hint("{cancel} again cancels the turn"))
+        elif not session.conversation.is_idle:
             self.cancel(session)
-        elif session.conversation.is_asking or self._tab.questions.card is not None:
+        elif is_asked:
             self._tab.actions.stop_asking()
         elif not self._prompt.draft:
             now = self._tab.clock()

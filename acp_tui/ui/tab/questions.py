@@ -162,8 +162,11 @@ class _Below:
         self._screen = screen
         self._before = screen.focused
 
-    def leave(self) -> None:
-        if self._screen is self._tab:
+    def leave(self, *, to_read: bool = False) -> None:
+        panel = self._tab.tab.panel
+        if to_read and panel is not None and self._screen is self._tab:
+            panel.view.focus()
+        elif self._screen is self._tab:
             self._tab.set_focus(self._prompt)
         elif self._before is not None and self._before.is_attached:
             self._screen.set_focus(self._before)

@@ -199,7 +199,8 @@ class SessionScreen(Screen[None]):
         elif state in ("working", "waiting") and is_reading:
             state += "_unfocused"
         elif state == "waiting" and self._is_answering(panel):
-            state = "answering"
+            has_draft = self.prompt.text and self.tab.questions.card is None
+            state = "explaining" if self.prompt.asks_why else "answering_with_draft" if has_draft else "answering"
         elif state == "ready" and panel.conversation.own_command is not None:
             state = "commanding"
         agent = boxed(tab.agent_title, is_boxed=bool(tab.link.sandbox))

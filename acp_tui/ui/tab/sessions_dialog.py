@@ -583,7 +583,7 @@ class SessionsDialog(Dialog[Act | None]):
             self._asking.write(text, keys, is_paste=is_paste)
             self._open()
 
-    def leave(self) -> None:
+    def leave(self, *, to_read: bool = False) -> None:
         self._list.search()
 
     # The user's actions

@@ -132,8 +132,8 @@ def _rows(worktree: worktrees.Worktree, changes: Sequence[worktrees.ChangedFile]
     named = _named([change.path for change in changes])
     back = PickerRow(
         WorktreeChoice.BRING_BACK,
-        f"Copy its changes to {_shown(worktree.origin)} and delete it",
-        f"They arrive uncommitted: {named}. A branch with commits stays.",
+        f"Copy its changes to {_shown(worktree.origin)}, uncommitted, and delete it",
+        f"{named}. A branch with commits stays.",
     )
     return [keep, back, PickerRow(WorktreeChoice.DELETE, "Delete it with its changes", f"You lose {named}")]
 

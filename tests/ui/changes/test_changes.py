@@ -49,7 +49,8 @@ async def test_nothing_has_changed_at_first(root: Path) -> None:
         assert "F5 refresh · Esc back" in page.words
         assert "revert" not in page.words
         assert "u undo" not in page.words
-        await page.until_shown("Nothing has changed since 14:03.")
+        await page.until_shown("Nothing has changed since 14:03. It counts from when acp-tui opened this folder.")
+        assert "`!git diff` in the prompt" in page.words
 
 
 async def test_each_kind_of_change_has_its_letter_and_its_counts(root: Path) -> None:

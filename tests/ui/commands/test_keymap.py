@@ -30,7 +30,7 @@ from acp_tui.ui.kit.pickers import ReadingScreen
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.permission.form_card import FormCard
 from acp_tui.ui.permission.full_request import FullRequest, RequestScreen
-from acp_tui.ui.permission.permission_card import MORE, PermissionCard
+from acp_tui.ui.permission.permission_card import PermissionCard
 from acp_tui.ui.prompt.input import PLACEHOLDER, PromptInput
 from acp_tui.ui.prompt.recall import HistorySearch
 from acp_tui.ui.replay.panel import RecordedView
@@ -303,7 +303,7 @@ def test_hints_name_the_keys_in_force_and_leave_out_what_has_none() -> None:
     [
         (PLACEHOLDER,),
         KEYS,
-        (MORE, PermissionCard.RAW_HINT, FullRequest.RAW_HINT),
+        (PermissionCard.RAW_HINT, FullRequest.RAW_HINT),
         (*queue_lines.KEYS, *queue_lines.WAYS_IN[:-1]),
         tuple(words for _, _, words in STATES.values() if words),
     ],

@@ -95,7 +95,7 @@ class _Asking(Screen[Any]):
         """Only the card."""
         yield FormCard(self._asked, self._agent_title, lambda *_: None, self)
 
-    def leave(self) -> None:
+    def leave(self, *, to_read: bool = False) -> None:
         """There is no other screen."""
 
     def write(self, text: str, *, is_paste: bool) -> None:

@@ -137,7 +137,7 @@ class BareCard(PermissionCard):
         """Store it."""
         self.answered.append((key, option_id))
 
-    def leave(self) -> None:
+    def leave(self, *, to_read: bool = False) -> None:
         """The keyboard goes to the prompt."""
         self.is_left = True
 

@@ -601,7 +601,30 @@ async def test_on_a_small_screen_with_long_answers_the_way_back_is_in_view() -> 
         command = "touch it && " * 30
         await page.ask("call", ALLOW, long, REJECT, kind="execute", raw_input={"command": command})
         await page.press("tab", "f")
-        await page.until(lambda: "PgDn more · w no + why · Esc back" in page.text)
+        await page.until(lambda: "Esc back" in page.text)
+        assert "PgDn more · w no + why" in page.text
+
+
+async def test_the_full_screen_says_its_keys_in_the_words_and_order_of_the_card() -> None:
+    async with open_page(size=(80, 24)) as page:
+        await page.ask("call", kind="execute", raw_input={"command": "make"})
+        await page.enter_card()
+        assert "f full screen · w reject and say why · r raw · Esc back" in page.text
+        await page.press("f")
+        assert "w reject and say why · Ctrl+C cancel the turn · r raw · Esc back" in page.text
+
+
+async def test_keys_that_do_nothing_for_a_new_file_with_one_change_are_not_told() -> None:
+    async with open_page() as page:
+        new, changed = TextDiff("/project/new.py", "one\n"), TextDiff("/project/a.py", "one\n", "two\n")
+        for diff, told in ((new, False), (changed, True)):
+            await page.ask("call", content=(diff,))
+            await page.press("tab", "f")
+            assert ("whole file" in page.text) is told
+            assert ("side by side" in page.text) is told
+            assert "j k changes" not in page.text
+            await page.press("escape")
+            await page.start_over()
 
 
 @pytest.mark.parametrize("size", [(120, 40), (80, 24), (40, 24), (40, 12)])

@@ -628,7 +628,7 @@ async def test_a_number_and_a_click_answer_with_their_option() -> None:
 
 async def test_arrows_choose_and_enter_answers() -> None:
     async with open_page() as page:
-        for keys, number in (("down", 2), ("down tab", 3), ("down down down", 1), ("up", 3), ("shift+tab up down", 3)):
+        for keys, number in (("down", 2), ("down tab", 3), ("down down down", 1), ("up", 3), ("up up down", 3)):
             await _open_card(page, *THREE)
             await page.press(*keys.split())
             assert f"❯ {number} " in page.text, keys

@@ -5,6 +5,7 @@ from itertools import product
 import pytest
 
 from acp_tui.conversation.content import Text
+from acp_tui.conversation.elicitation import Form
 from acp_tui.conversation.entries import Decision
 from acp_tui.conversation.facts import PermissionOption, RequestKey
 from acp_tui.conversation.permission_requests import KIND_WORDS, chosen_words
@@ -31,8 +32,40 @@ async def test_the_prompt_keeps_the_focus_and_the_draft_when_a_request_comes() -
         assert "Tab to answer" in page.text
         assert "needs your decision; Tab" in page.status
         await page.enter_card()
-        assert "needs your decision" in page.status
-        assert "Tab" not in page.status, "there, Tab leads away from the card"
+        assert "needs your decision; Shift+Tab conversation" in page.status
+        assert "Ctrl+C cancels" not in page.status, "it would clear the draft first"
+
+
+async def test_shift_tab_leads_from_a_card_to_what_was_said_before_and_tab_back() -> None:
+    async with open_page(agent("Before"), call("read", raw_input={"path": "a"})) as page:
+        for opens in (page.ask("call"), page.elicit(Form(RequestKey(9), "Please say", ()))):
+            await opens
+            await page.press_slowly("tab")
+            assert "needs your decision; Shift+Tab conversation · Ctrl+C cancels" in page.status
+            await page.press("shift+tab")
+            assert page.view.has_focus_within
+            assert "needs your decision; Tab" in page.status
+            await page.press("tab")
+            assert not page.view.has_focus_within
+            assert not page.prompt.has_focus
+            await page.press("escape")
+            await page.start_over()
+
+
+@pytest.mark.parametrize("is_quick", [True, False])
+async def test_esc_right_after_it_led_away_from_the_card_does_not_cancel_the_turn(is_quick: bool) -> None:
+    async with open_page() as page:
+        await page.send("go")
+        await page.ask("call")
+        await page.enter_card()
+        await page.press("escape")
+        page.clock.now_s += 0.3 if is_quick else 2
+        await page.press("escape")
+        assert page.connection.cancels == (0 if is_quick else 1)
+        assert ("Esc again cancels the turn" in page.text) is is_quick
+        page.clock.now_s += 2
+        await page.press("escape")
+        assert page.decisions == {"call": None}
 
 
 async def test_it_shows_our_word_for_each_kind_and_the_agents_names_behind_sorted_by_kind() -> None:

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from acp_tui.client.sessions.prompt_queue import PastedImage
+from acp_tui.conversation.updates import Disconnected, Reconnected
 from support.scenes import encoded, quarters
 from support.screens import Page, open_page
 
@@ -61,6 +62,7 @@ async def test_once_the_time_has_come_the_key_sends_at_once() -> None:
 async def test_without_a_time_the_key_sends_at_once() -> None:
     async with refused(None) as page:
         assert "try again" not in page.text
+        assert OFFER in page.text
         await page.press("alt+g")
         assert page.connection.prompts == ["go", "go"]
 
@@ -112,6 +114,16 @@ async def test_a_waiting_prompt_can_be_taken_back_with_its_pictures() -> None:
         await page.press("alt+g", "alt+up")
         assert (page.draft, page.prompt.images) == ("look", (picture,))
         assert "queued" not in page.text
+
+
+async def test_after_the_loss_of_the_agent_it_is_offered_once_there_is_one_again() -> None:
+    async with open_page() as page:
+        await page.send("go")
+        await page.ask("call")
+        await page.apply(Disconnected("it was killed"))
+        assert OFFER not in page.text
+        await page.apply(Reconnected(remembers=True))
+        assert OFFER in page.text
 
 
 async def test_only_the_last_error_offers_it() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ import anyio
 import pytest
 from pytest import MonkeyPatch
 
+from acp_tui.client.transcript.events import Direction, Frame
 from acp_tui.client.transcript.lines import open_recording
 from acp_tui.ui.kit.themes import DARK, LIGHT
 from acp_tui.ui.replay.demo_recording import CannotRender, timeless
@@ -47,6 +49,14 @@ def elsewhere(monkeypatch: MonkeyPatch) -> Iterator[None]:
 async def rendered(timeline: Timeline, suffix: str, view: View | None = None) -> str:
     with anyio.fail_after(TEST_LIMIT_S):
         return (await render(timeline, view or View(size=SMALL), suffix)).decode()
+
+
+async def test_a_prompt_that_failed_is_not_offered_to_be_sent_again(tmp_path: Path) -> None:
+    error = {"jsonrpc": "2.0", "id": 3, "error": {"code": -32000, "message": "Overloaded"}}
+    failed = Frame(2.0, Direction.IN, json.dumps(error).encode())
+    shown = await rendered(timeline_of(tmp_path, [*begun(), prompted(1.0, 3, "Fix it"), failed]), ".txt")
+    assert "Overloaded" in shown
+    assert "sends your prompt again" not in shown
 
 
 async def timeless_timeline(file: Path) -> Timeline:

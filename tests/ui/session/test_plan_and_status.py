@@ -213,6 +213,7 @@ async def test_the_states_of_a_session_are_said_in_words() -> None:
         assert "needs your decision  " in page.status, "there, it leads back to the card"
         await page.press("escape", "escape")
         assert "needs your decision; Tab · Esc cancels" in page.status
+        page.clock.now_s += 2
         await page.press("escape")
         assert "canceling" in page.status
         await page.end_turn("cancelled")

@@ -111,7 +111,7 @@ async def test_ctrl_c_in_an_empty_prompt_stops_your_own_command(tmp_path: Path) 
     async with running(tmp_path, INTERRUPTED) as page:
         await page.shows("ready")
         assert "│ ◐ running" in page.text
-        assert "your command runs; Ctrl+C stops it" in page.status
+        assert "your command runs; Ctrl+C stops it · F6 types into it" in page.status
         await page.press("ctrl+c")
         await page.shows("│ ^Cinterrupted")
         await page.until(lambda: "your command" not in page.status)
