@@ -130,7 +130,7 @@ async def test_an_opened_plan_folds_away_when_it_is_done_and_can_be_opened_again
         assert "✓ step B" in page.text
 
 
-async def test_a_plan_that_the_next_turn_does_not_touch_is_hidden_until_it_is_told_again_or_opened() -> None:
+async def test_a_plan_that_the_next_turn_leaves_is_hidden_until_it_is_told_or_opened() -> None:
     async with open_page() as page:
         await page.send("go")
         await page.apply(_plan("completed", "in_progress"))
