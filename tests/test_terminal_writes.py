@@ -47,7 +47,7 @@ ALLOWED: Final = {
         "os.write": "the keys of a command's own terminal",
         "/dev/tty": "a name that is compared",
     },
-    "client/workspace/workspace.py": {"os.write": "a file"},
+    "client/workspace/workspace.py": {"os.fdopen": "a file", "os.write": "a file"},
     "demo/agent.py": {
         "sys.stderr": "of an agent",
         "sys.stdout": "of a login: constants, and a name that the user typed",

@@ -114,4 +114,4 @@ def _list_scenarios(form: str) -> int:
 
 def _is_meant_as_scenario(word: str) -> bool:
     is_file = word.endswith(".toml") or os.path.exists(word)  # noqa: PTH110 - a Path raises for a name that is too long
-    return is_file or bool(nearest(word, names()))
+    return is_file or (bool(nearest(word, names())) and load(DEFAULT).matching(word) is None)

@@ -11,6 +11,7 @@ import os
 import re
 import select
 import termios
+import textwrap
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -54,6 +55,8 @@ QUESTION: Final = b"\x1b[5n"
 ANSWER: Final = b"\x1b[0n"
 SURE_QUESTION: Final = b"\x1b[c"
 """Primary device attributes: its answer can't be taken for that to an earlier question."""
+ESCAPE: Final = b"\x1b"
+FALLBACK_COLUMNS: Final = 80
 _ANSWER: Final = re.compile(rb"\x1b\[(?:0n|\?[0-9;]*c)")
 
 
@@ -179,6 +182,13 @@ class LineTerminal:
     def has_more(self) -> bool:
         return has_typed(self._descriptor)
 
+    def wrap(self, text: str) -> str:
+        """Break lines that are wider than the terminal, between words."""
+        columns = 0
+        with suppress(OSError):
+            columns = os.get_terminal_size(self._descriptor).columns
+        return "\n".join(_wrapped(line, columns or FALLBACK_COLUMNS) for line in text.split("\n"))
+
     async def read_line(self) -> str | None:
         """Read a line from the user; None at the end of input. Unlike a blocking read, it can be canceled."""
         await anyio.wait_readable(self._descriptor)
@@ -188,8 +198,37 @@ class LineTerminal:
             return None
         return data.decode("utf-8", "replace").strip() if data else None
 
+    async def read_answer(self, keys: str) -> str:
+        """Show the keys, and read a line that Esc ends, too, without an answer."""
+        try:
+            before, settings = (termios.tcgetattr(self._descriptor) for _ in range(2))
+        except termios.error:
+            return ""
+        settings[6][termios.VEOL] = ESCAPE
+        termios.tcsetattr(self._descriptor, termios.TCSANOW, settings)
+        self.show(keys)
+        try:
+            answer = await self.read_line() or ""
+        finally:
+            with suppress(termios.error):
+                termios.tcsetattr(self._descriptor, termios.TCSANOW, before)
+        if not answer.endswith(ESCAPE.decode()):
+            return answer
+        self.forget_typed()  # what follows it in the code of another key
+        self.show("\n")
+        return ""
+
     def close(self) -> None:
         os.close(self._descriptor)
+
+
+def _wrapped(line: str, columns: int) -> str:
+    if len(line) <= columns:
+        return line
+    text = line.lstrip(" ")
+    indent = " " * (len(line) - len(text))
+    wrapper = textwrap.TextWrapper(columns, indent, f"{indent}  ", break_long_words=False, break_on_hyphens=False)
+    return wrapper.fill(text) + text[len(text.rstrip(" ")) :]
 
 
 def agrees(question: str) -> bool | None:
@@ -198,10 +237,9 @@ def agrees(question: str) -> bool | None:
     if terminal is None:
         return None
     try:
-        terminal.show(question)
+        terminal.show(terminal.wrap(question))
         anyio.run(terminal.forget_typing)
-        terminal.show("[y/N] ")
-        answer = anyio.run(terminal.read_line) or ""
+        answer = anyio.run(terminal.read_answer, "[y/N] ")
     finally:
         terminal.close()
     return answer.lower() in ("y", "yes")

@@ -94,6 +94,8 @@ class Conversation:
     turn: TurnPhase = TurnPhase.IDLE
     last_stop_reason: str | None = None
     plans: dict[str, Plan] = field(default_factory=dict)
+    has_old_plans: bool = field(default=False, compare=False)
+    """Whether the agent has told no plan since the user began a turn. A late client isn't told."""
     commands: tuple[OfferedCommand, ...] = ()
     options: tuple[ConfigOption, ...] = ()
     title: str | None = None
@@ -234,6 +236,11 @@ class Conversation:
             return None
         cost = self.usage.cost_amount - self.cost_before
         return cost if cost >= 0 else None
+
+    @property
+    def is_past_plans(self) -> bool:
+        """Whether the plans say nothing of what goes on: they are older, or done, and so is the turn."""
+        return self.has_old_plans or (self.is_idle and all(plan.current is None for plan in self.plans.values()))
 
     @property
     def plan(self) -> Plan | None:

@@ -103,6 +103,8 @@ def apply(conversation: Conversation, update: updates.SessionUpdate) -> Change:
 def _append(conversation: Conversation, entry: entries.Entry) -> entries.EntryId:
     conversation.entries.append(entry)
     conversation.open_message = None
+    if conversation.is_idle and isinstance(entry, entries.Message) and entry.role == "user":
+        conversation.has_old_plans = bool(conversation.plans)
     return entries.EntryId(len(conversation.entries) - 1)
 
 
@@ -244,10 +246,9 @@ def _prompt_sent(conversation: Conversation, prompt: updates.PromptSent) -> Chan
     else:
         conversation.echo = Echo(message.text)
     _begin_turn(conversation, entry_id)
-    finished = [plan_id for plan_id, plan in conversation.plans.items() if plan.current is None]
-    for plan_id in finished:
-        del conversation.plans[plan_id]
-    return Change((entry_id,), (facts.Fact.TURN, facts.Fact.PLAN) if finished else (facts.Fact.TURN,))
+    had_plans = bool(conversation.plans)
+    conversation.plans = {plan_id: plan for plan_id, plan in conversation.plans.items() if plan.current is not None}
+    return Change((entry_id,), (facts.Fact.TURN, facts.Fact.PLAN) if had_plans else (facts.Fact.TURN,))
 
 
 def _begin_turn(conversation: Conversation, start: entries.EntryId) -> None:
@@ -698,6 +699,7 @@ def _fact(conversation: Conversation, update: updates.FactUpdate) -> facts.Fact:
             conversation.open_message = None
             if steps:
                 conversation.plans[plan_id] = facts.Plan(steps)
+                conversation.has_old_plans = False
             else:
                 conversation.plans.pop(plan_id, None)
             return facts.Fact.PLAN

@@ -63,9 +63,9 @@ def lines() -> int:
 def ask() -> int:
     """A question that waits for an answer from the keyboard."""
     show("Install 3 packages? [y/N] ")
-    answer = sys.stdin.readline().strip().lower()
-    show("installed\n" if answer == "y" else "nothing was installed\n")
-    return 0 if answer == "y" else 1
+    is_yes = sys.stdin.readline().strip().lower() in ("y", "yes")
+    show("installed\n" if is_yes else "nothing was installed\n")
+    return 0 if is_yes else 1
 
 
 def wait() -> int:

@@ -137,7 +137,7 @@ class SessionView(Vertical):
         conversation = self.session.conversation
         is_working = conversation.turn is not TurnPhase.IDLE
         plans = tuple(conversation.plans.values())
-        self._plan.show_plans(plans, is_settled=not is_working)
+        self._plan.show_plans(plans, is_past=conversation.is_past_plans)
         card = self._card
         card.fit(self.size.height)
         was_shown = card.display

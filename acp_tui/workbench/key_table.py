@@ -21,7 +21,7 @@ INSPECTOR: tuple[Command, ...] = (
     own("inspector", "copy", "c", "copy", "Copy it", "the frame, as one line"),
     own("inspector", "inspect_other", "tab,shift+tab", "other", "To the list, or to the frame"),
     own("inspector", "inspect_leave", "escape,q", "leave", "Close"),
-    own("query", "end_search", "escape", "close", "Close the search", has_priority=True),
+    own("query", "dialog_close", "escape,ctrl+c", "close", "Close the search", has_priority=True),
     own("frames", "inspect_open", "enter,right", "open", "Into the frame"),
 )
 # fmt: on

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from acp_tui import __version__
+from acp_tui.cli import start_modes
 from acp_tui.cli.arguments import ChosenAgent, absolute, read_arguments
 from acp_tui.cli.commands import COMMANDS
 from acp_tui.cli.main import main
@@ -236,6 +237,14 @@ def test_the_scenarios_are_listed(capfd: pytest.CaptureFixture[str]):
 def test_an_unknown_scenario_is_said(capfd: pytest.CaptureFixture[str]):
     assert main(["demo", "nope.toml"]) == 2
     assert "--list" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("word", ["long", "failure", "hang", "fix the parser"])
+def test_what_the_demo_takes_as_a_prompt_is_one_on_the_command_line(word: str):
+    played: list[tuple[str, str]] = []
+    _, args = read_arguments(["demo", word])
+    start_modes.demo(args, lambda scenario, args: played.append((scenario, args.prompt)) or 0)
+    assert played == [("coding", word)]
 
 
 def test_windows_is_told_where_it_works(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]):

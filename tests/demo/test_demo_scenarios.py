@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from acp_tui.client.agents.demo_agent import copy_project
-from acp_tui.demo import DEFAULT, scenario, script
+from acp_tui.demo import DEFAULT, programs, scenario, script
 from acp_tui.demo.scenario import ScenarioError, UnknownScenario, read_scenario
 
 STEP = '[[prompt]]\n[[prompt.step]]\nsay = "a"\n[[prompt.step]]\n'
@@ -32,6 +34,23 @@ def test_what_a_shipped_scenario_plays_of_another_exists(name):
         if turn.play is not None:
             played = scenario.load(turn.play)
             assert all(unmatched.steps for unmatched in played.unmatched)
+
+
+def test_a_command_of_the_default_scenario_is_called_as_the_scenario_that_it_plays():
+    default = scenario.load(DEFAULT)
+    offered = {command["name"] for command in default.session.commands}
+    played = {name: turn.play for name in offered if (turn := default.matching(f"/{name}")) is not None}
+    assert {name: Path(str(path)).stem for name, path in played.items()} == {name: name for name in offered}
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"), [("y", "installed"), ("yes", "installed"), ("n", "nothing"), ("", "nothing")]
+)
+def test_the_question_in_a_terminal_takes_yes_as_it_is_written(answer: str, said: str):
+    ask = [sys.executable, programs.__file__, "ask"]
+    done = subprocess.run(ask, input=f"{answer}\n", capture_output=True, text=True, check=False)
+    assert f"[y/N] {said}" in done.stdout
+    assert done.returncode == (said != "installed")
 
 
 def test_a_scenario_can_be_given_by_its_path(tmp_path: Path):

@@ -393,28 +393,22 @@ class _Write:
 
     @contextmanager
     def _filled(self, name: str, old: os.stat_result | None) -> Iterator[os.stat_result]:
-        """Create a file with the content, in place of an `old` one if there is one.
-
-        It is open meanwhile, so that no other file gets its number if it's replaced.
-        """
+        """A new file with the content, in place of an `old` one if there is one. Open, it keeps its number."""
         directory = self.place.directory.fd
         # The kernel applies the umask to a new file. A replacement is private until it has its owner and mode.
         fd = os.open(name, _CREATE, 0o666 if old is None else 0o600, dir_fd=directory)
-        try:
-            if old is not None:
-                os.fchown(fd, old.st_uid, old.st_gid)
-                # Without set-id bits, which any write to a file clears.
-                os.fchmod(fd, (old.st_mode if self.shown is None else self.shown.mode) & 0o777)
-            _write_through(fd, self.content)
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(name, dir_fd=directory)
-            os.close(fd)
-            raise
-        try:
+        with os.fdopen(fd, "wb", buffering=0):
+            try:
+                if old is not None:
+                    os.fchown(fd, old.st_uid, old.st_gid)
+                    # Without set-id bits, which any write to a file clears.
+                    os.fchmod(fd, (old.st_mode if self.shown is None else self.shown.mode) & 0o777)
+                _write_through(fd, self.content)
+            except BaseException:
+                with suppress(OSError):
+                    os.unlink(name, dir_fd=directory)
+                raise
             yield os.fstat(fd)
-        finally:
-            os.close(fd)
 
 
 def _make_parents(place: containment.DirectoryEntry, obstacle: OSError) -> None:

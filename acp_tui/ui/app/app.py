@@ -128,7 +128,6 @@ class AcpTuiApp(BaseApp):
         self.first_prompt: str | None = None
         """What to send in the first tab's session, unless the user edits it before."""
         self._follows = False
-        self._asked_to_quit_at = -QUIT_AGAIN_S
         self._early_input: list[events.Key | events.Paste] | None = []
         """What was typed before the first tab could take it; None from then on."""
         self.tabs.listeners.append(self._pass_early_input_on)
@@ -168,20 +167,22 @@ class AcpTuiApp(BaseApp):
         hosted = [tab for tab in self.tabs if tab.link.is_hosted and tab not in read_only]
         waiting = _waiting_words([at for tab in self.tabs if tab.session is not None for at in tab.session.queue.times])
         has_others = len(self.tabs) > 1 and command == "delete_or_quit"  # the key also deletes, in lists and text
-        now = asyncio.get_running_loop().time()
-        if hosted and now - self._asked_to_quit_at > QUIT_AGAIN_S:
-            self._asked_to_quit_at = now
+        works = "An agent is working" if len(at_work) == 1 else f"{len(at_work)} agents are working"
+        what = ", and ".join(filter(None, [works * bool(at_work), waiting])) or f"{len(self.tabs)} tabs are open"
+        anyway = " anyway" if at_work else ", and it comes back as a draft" if waiting else ""
+        hint = "; {detach} leaves it running" if at_work and self.can_leave else ""
+        asks = self.keymap.hint(f"{what}; {{{command}}} again quits{anyway}{hint}")
+        if self.keys.asked_again == asks:
+            self.exit()
+        elif hosted:
+            self.keys.ask_again(asks, QUIT_AGAIN_S, bool)
             self._quit_hosted(hosted, waiting)
         elif at_work and self.can_leave and self.settings.sessions.host == "ask":
             self._quit_at_work(at_work, waiting)
-        elif (at_work or waiting or has_others) and now - self._asked_to_quit_at > QUIT_AGAIN_S:
-            self._asked_to_quit_at = now
+        elif at_work or waiting or has_others:
             self.keys.note_asked(QUIT_AGAIN_S)
-            works = "An agent is working" if len(at_work) == 1 else f"{len(at_work)} agents are working"
-            what = ", and ".join(filter(None, [works * bool(at_work), waiting])) or f"{len(self.tabs)} tabs are open"
-            anyway = " anyway" if at_work else ", and it comes back as a draft" if waiting else ""
-            hint = "; {detach} leaves it running" if at_work and self.can_leave else ""
-            self.notify(self.keymap.hint(f"{what}; {{{command}}} again quits{anyway}{hint}"), severity="warning")
+            self.keys.ask_again(asks, QUIT_AGAIN_S, partial(self.notices.end, asks))
+            self.notify(asks, severity="warning", timeout=QUIT_AGAIN_S)
         else:
             self.exit()
 
@@ -193,7 +194,6 @@ class AcpTuiApp(BaseApp):
                 await tab.leave()
         if chosen is not None:
             self.exit()
-        self._asked_to_quit_at = -QUIT_AGAIN_S
 
     @work(exclusive=True, group="quit")
     async def _quit_at_work(self, at_work: Sequence[Tab], waiting: str) -> None:

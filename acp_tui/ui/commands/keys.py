@@ -11,6 +11,7 @@ from typing import Any, Final
 import anyio
 from textual import events
 from textual.app import App
+from textual.timer import Timer
 from textual.widget import Widget
 
 from acp_tui.conversation import GUARD_S
@@ -46,6 +47,11 @@ class Keys:
         self._gaps: deque[float] = deque(maxlen=MAX_GAPS)
         """The times between the latest characters that were typed."""
         self._asked_elsewhere_until = -math.inf
+        self.asked_again = ""
+        """What asked the user to press the current key, just before it; "" if nothing did."""
+        self._asks_again = ""
+        self._asking_again: Timer | None = None
+        self._end_saying: Callable[[], object] = bool
         self._stray: tuple[str, float] | None = None
         """The last key and its time, since a focused question went away; None after a pause."""
         self._gone_took_text = False
@@ -71,6 +77,19 @@ class Keys:
         """Record that a notice asks the user to press a key within this time. Other questions take no answer then."""
         self._asked_elsewhere_until = self._clock() + for_s
 
+    def ask_again(self, words: str, for_s: float, end_saying: Callable[[], object]) -> None:
+        """Have `words` ask for a key again, until the next key, click, or paste, but no longer than `for_s`."""
+        self._end_asking_again()
+        self._asks_again, self._end_saying = words, end_saying
+        self._asking_again = self._app.set_timer(for_s, self._end_asking_again)
+
+    def _end_asking_again(self) -> None:
+        self._asks_again = ""
+        if self._asking_again is not None:
+            self._asking_again.stop()
+            self._asking_again = None
+            self._end_saying()
+
     async def take(self, event: events.Event) -> bool:
         """Run what the key stands for. Returns False to pass the event on, with the key that widgets know."""
         if isinstance(event, events.Mount | events.Key | events.Paste | events.MouseDown):
@@ -78,6 +97,9 @@ class Keys:
             self.pause_s, self.pressed_at = now_s - self.pressed_at, now_s
             if isinstance(event, events.Key) and event.is_printable and self.pause_s < PAUSE_S:
                 self._gaps.append(self.pause_s)
+        if isinstance(event, events.Key | events.Paste | events.MouseDown) and not event.is_forwarded:
+            self.asked_again = self._asks_again
+            self._end_asking_again()
         is_stray = isinstance(event, events.Key | events.Paste) and self.is_stray(event)
         if is_stray and isinstance(event, events.Paste):
             self._tell_stray()

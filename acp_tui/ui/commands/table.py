@@ -198,11 +198,12 @@ COMMANDS: Final = (
     own("queue", "queue_remove", "delete,backspace", "remove", "Remove it", "doesn't send it"),
     own("queue", "queue_earlier", "alt+up", "send_earlier(-1)", "Send it earlier"),
     own("queue", "queue_later", "alt+down", "send_earlier(1)", "Send it later"),
+    own("queue", "dialog_close", "escape,ctrl+c", "close", "Back to the prompt"),
     own("history", "search_history", "ctrl+r", "move(-1)", "Older prompt", has_priority=True),
     own("history", "history_choose", "enter,tab", "choose", "Put it into the draft", "doesn't send it",
         has_priority=True),
     own("history", "history_projects", "shift+tab", "toggle_all", "All projects, or this one", has_priority=True),
-    own("history", "end_search", "escape", "close", "Close the search", "your draft is unchanged"),
+    own("history", "dialog_close", "escape,ctrl+c", "close", "Close the search", "your draft is unchanged"),
     own("prompt", "edit_draft", "ctrl+g", "edit_draft", "Open the draft in your editor",
         "$VISUAL or $EDITOR"),
     own("prompt", "paste", "ctrl+v,alt+v", "screen.paste", "Paste from the clipboard", "text, or a picture"),
@@ -263,7 +264,7 @@ COMMANDS: Final = (
     own("welcome", "answer", "", "number({})", "Open that session", fixed_characters="1-9"),
     own("find", "next_match", "down,enter", "step(1)", "Next match", has_priority=True),
     own("find", "previous_match", "up,shift+enter", "step(-1)", "Previous match", has_priority=True),
-    own("find", "end_search", "escape", "close", "Close the search"),
+    own("find", "dialog_close", "escape,ctrl+c", "close", "Close the search"),
     # In a terminal
     own("terminal", "leave_terminal", "ctrl+right_square_bracket", "", "Take the keyboard back",
         "all other keys go to the program"),
@@ -399,7 +400,8 @@ LATER: Final = ("send_again", "take_over", "edit_queue", "show_changes", "go_bac
 """What fits the moment, by ID: before the first prompt, and later. The palette begins with those that are possible."""
 STEPS: Final = ("move_up", "move_down")
 PAGES: Final = ("page_up", "page_down")
-MOVING: Final = (*STEPS, *PAGES, "to_start", "to_end")
+ENDS: Final = ("to_start", "to_end")
+MOVING: Final = (*STEPS, *PAGES, *ENDS)
 READING: Final = tuple(command.id for command in COMMANDS if command.where == "reading")
 
 

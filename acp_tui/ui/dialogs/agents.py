@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Any, ClassVar, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 from anyio import to_thread
-from textual import work
+from textual import on, work
 from textual.app import App, ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
-from textual.events import Key
+from textual.events import Key, Resize
 from textual.message import Message
 from textual.widgets import Input, Static
 from textual.worker import Worker, WorkerState
@@ -38,6 +39,10 @@ MAX_NAME_CELLS: Final = 20
 MAX_TITLE_CELLS: Final = 20
 MAX_WAY_CELLS: Final = 34
 TITLES_FROM_COLUMNS: Final = 80
+MAX_ABOUT_LINES: Final = 5
+WORKTREE_FROM_ROWS: Final = 20
+AIRY_FROM_ROWS: Final = [(0, "-low"), (30, "-high")]
+"""The rows of a screen from which a dialog with agents has blank lines."""
 
 
 class SearchLine(Input):
@@ -66,7 +71,8 @@ class AgentList(FilteredList):
 
     def __init__(self, rows: NumberedRows | None = None, *, has_search: bool = True) -> None:
         super().__init__(has_search=has_search, empty="Looking for agents …")
-        self._list: NumberedRows = rows or NumberedRows(rows_around=18, rows_around_low=9)
+        self._about_lines = MAX_ABOUT_LINES
+        self._list: NumberedRows = rows or NumberedRows(rows_around=13, rows_around_low=8)
 
     @property
     def agent(self) -> ListedAgent | None:
@@ -104,10 +110,18 @@ class AgentList(FilteredList):
             self._show_about()
             self.action_choose()
 
+    def _fit_about(self) -> None:
+        """Have the rows first: what is told of one gets the lines that are left."""
+        left = self._list.room + 1 - self._list.lines
+        self._about_lines = max(1, min(left, MAX_ABOUT_LINES))
+        self._about.styles.height = self._about_lines
+        self._about.styles.margin = (int(left > MAX_ABOUT_LINES), 0, 0, 0)
+
     def _show_about(self) -> None:
         super()._show_about()
         if self.agent is not None:
-            self._about.update(_about(self.agent))
+            head, *more = _about(self.agent)
+            self._about.update(Content("\n").join([head, *more] if self._about_lines > 1 else more))
 
 
 def _column(texts: Sequence[str], most_cells: int) -> list[str]:
@@ -135,12 +149,16 @@ def _title(agent: ListedAgent) -> str:
     return "" if agent.title.lower() == _name(agent).lower() else agent.title
 
 
+GROUPS: Final = ("Used last", "Ready", "Ready once you agree", "Can be installed", "Can't run here")
+RECENT, READY, ONCE_AGREED, TO_INSTALL, NOT_HERE = GROUPS
+
+
 def _group(agent: ListedAgent) -> str:
-    if agent.is_recent:
-        return "Used last"
     if agent.obstacle:
-        return "Can be installed" if agent.offer else "Can't run here"
-    return "Ready" if agent.command.package is None else "Ready once you agree"
+        return TO_INSTALL if agent.offer else NOT_HERE
+    if agent.is_recent:
+        return RECENT
+    return READY if agent.command.package is None else ONCE_AGREED
 
 
 def _how(agent: ListedAgent) -> str:
@@ -157,7 +175,7 @@ def _how(agent: ListedAgent) -> str:
     return f"{package.runner} {package.version}" if package.runner else "program"
 
 
-def _about(agent: ListedAgent) -> Content:
+def _about(agent: ListedAgent) -> Sequence[Content]:
     """All about the agent, the most important first: there may be no room for the rest."""
     head = f"{agent.title} {agent.version}".strip()
     where = f" ({agent.source.shown})" if agent.command.is_listed else ""
@@ -174,7 +192,7 @@ def _about(agent: ListedAgent) -> Content:
     if agent.command.argv:
         typed = _typed(agent.command)
         lines.append(shown_line(typed if agent.command.address else f"$ {typed}", "$foreground-muted"))
-    return Content("\n").join(lines)
+    return lines
 
 
 def _typed(command: AgentCommand) -> str:
@@ -207,8 +225,8 @@ async def choose_agent(
 ) -> AgentChoice | None:
     """Let the user choose an agent, and agree to what it runs or installs if necessary; None if they don't.
 
-    Await it in a worker. The command is ready to start. The agent named `last` is the last in the list; those that run
-    `here` by a command line are the first.
+    Await it in a worker. The command is ready to start. The agent named `last` is the last of those like it; those that
+    run `here` by a command line are the first.
     """
     is_in_worktree = False
     while True:
@@ -228,6 +246,7 @@ async def choose_agent(
 class AgentsScreen(Dialog[ListedAgent | None]):
     """Returns the chosen agent, which can run or be installed; None if none was chosen."""
 
+    VERTICAL_BREAKPOINTS = AIRY_FROM_ROWS
     PLACE: ClassVar[Place] = "agents"
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
 
@@ -256,24 +275,26 @@ class AgentsScreen(Dialog[ListedAgent | None]):
         yield Frame(Content(self._heading), self._keys, self._list, self._worktree_line, self._said)
 
     def on_mount(self) -> None:
-        self._show_worktree()
         self._show_catalogue()
 
     def action_switch_worktree(self) -> None:
         self.is_in_worktree = not self.is_in_worktree
         self._show_worktree()
 
+    @on(Resize)
     def _show_worktree(self) -> None:
         where = "in a new git worktree of this folder" if self.is_in_worktree else "in this folder"
         told = f"It works {where} · {{agents_worktree}}: {WHERE[not self.is_in_worktree]}"
         self._worktree_line.update(keys_in_force(self).hint(told))
+        self._worktree_line.display = self.app.size.height >= WORKTREE_FROM_ROWS
 
     @work(exclusive=True)
     async def _show_catalogue(self) -> None:
         catalogue = await to_thread.run_sync(self._read)
-        self._list.show_agents(
-            sorted((*self._here, *catalogue.agents), key=lambda agent: agent.command.name == self._last)
-        )
+        listed = [*self._here, *catalogue.agents]
+        left = [replace(agent, is_recent=False) for agent in listed if agent.command.name == self._last]
+        others = [agent for agent in listed if agent.command.name != self._last]
+        self._list.show_agents(sorted((*others, *left), key=lambda agent: GROUPS.index(_group(agent))))
         self._say(_said_of(catalogue))
 
     @work(exclusive=True)

@@ -8,13 +8,14 @@ from typing import Any, ClassVar, Final
 
 from textual.actions import SkipAction
 from textual.app import ComposeResult
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.events import Resize
 from textual.message import Message
 from textual.widgets import Input, Static
 
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.ui.commands.table import MOVING, bindings_of
+from acp_tui.ui.commands.table import ENDS, PAGES, STEPS, bindings_of
 from acp_tui.ui.kit.row_list import NO_ROW, PickerRow, RowList
 from acp_tui.ui.rendering.wrapping import SEPARATOR, pack
 
@@ -25,7 +26,10 @@ class FilteredList(Vertical, can_focus=True):
     DEFAULT_CSS = "FilteredList { height: auto; } FilteredList > * { height: auto; }"
 
     PLACE: Final = "list"
-    BINDINGS = bindings_of(*MOVING, place=PLACE)
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings_of(*STEPS, *PAGES, place=PLACE),
+        *bindings_of(*ENDS, has_priority=True),  # before the search line
+    ]
 
     make_search: ClassVar[type[Input]] = Input
     """The widget class of the search line. Subclasses may override it."""

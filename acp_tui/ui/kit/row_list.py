@@ -115,9 +115,13 @@ class RowList(LineView):
         self.move_to(cursor)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return min(max(len(self._lines), self.least_lines), self.room, self._most_rows)
+
+    @property
+    def room(self) -> int:
+        """How many lines of the screen it may have."""
         around = self._rows_around_low if self.screen.has_class("-low") else self._rows_around
-        room = max(self.app.size.height - around, 3)
-        return min(max(len(self._lines), self.least_lines), room, self._most_rows)
+        return max(self.app.size.height - around, 3)
 
     @property
     def lines(self) -> int:

@@ -196,8 +196,6 @@ class PromptInput(DraftArea):
         """They get each key before it becomes text, in this order."""
         self.editing_mode: EditingMode | None = None
         """Whether characters are text or commands; None until it's loaded. Then characters are text."""
-        self._saying: Timer | None = None
-        """Ends what is said for a time."""
         self._giving_way: Timer | None = None
         """Looks whether a card that came while the user was busy may have the keyboard by now."""
 
@@ -205,15 +203,9 @@ class PromptInput(DraftArea):
         follow_keys(self, self._name_keys)
         self._name_keys()
 
-    def say(self, text: str, for_s: float | None = None) -> None:
-        """Show this below the draft until the next key or paste, but no longer than `for_s`."""
-        self.end_saying()
+    def say(self, text: str) -> None:
+        """Show this below the draft until the next key or paste."""
         self.border_subtitle = text
-        if for_s is not None:
-            self._saying = self.set_timer(for_s, self.end_saying)
-
-    def says(self, text: str) -> bool:
-        return self.border_subtitle == text
 
     # Keys
 
@@ -246,9 +238,6 @@ class PromptInput(DraftArea):
         )
 
     def end_saying(self) -> None:
-        if self._saying is not None:
-            self._saying.stop()
-            self._saying = None
         mode = self.editing_mode.words if self.editing_mode is not None else ""
         if self.border_subtitle != (mode or None):
             self.show_mode(mode)

@@ -27,7 +27,7 @@ from acp_tui.client.sessions.prompt_queue import PastedImage, Prompt
 from acp_tui.conversation.content import paste_label
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.keys import caught_up, keys_in_force
-from acp_tui.ui.commands.table import PAGES, STEPS, bindings_of
+from acp_tui.ui.commands.table import MOVING, bindings_of
 from acp_tui.ui.kit.row_list import GAP, MIN_LABEL_CELLS, PickerRow, RowList, short_folder, short_time
 from acp_tui.ui.prompt.input import PromptInput
 from acp_tui.ui.rendering.palette import Palette
@@ -149,7 +149,7 @@ class HistorySearch(Vertical):
     PLACE: Final = "history"
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings_of(place=PLACE),
-        *bindings_of(*STEPS, *PAGES, has_priority=True),  # before the field
+        *bindings_of(*MOVING, has_priority=True),  # before the field
     ]
 
     def __init__(self, history: PromptHistory, folder: str, choose: Callable[[str], None]) -> None:
@@ -194,7 +194,7 @@ class HistorySearch(Vertical):
         here, there = "this project", "all projects"
         where, other = (there, here) if self._is_everywhere else (here, there)
         heads = [
-            f"{found} in {where} · {{history_projects}} {other} · {{history_choose}} uses it · {{end_search}} back",
+            f"{found} in {where} · {{history_projects}} {other} · {{history_choose}} uses it · {{dialog_close}} back",
             f"{found} in {where} · {{history_projects}} {other}",
             f"{found} · {{history_projects}} {other}",
         ]
@@ -211,6 +211,9 @@ class HistorySearch(Vertical):
 
     def action_page(self, direction: int) -> None:
         self._rows.move_page(direction)
+
+    def action_go_to_end(self, direction: int) -> None:
+        self._rows.move(direction * len(self._rows.rows))
 
     def action_toggle_all(self) -> None:
         self._is_everywhere = not self._is_everywhere

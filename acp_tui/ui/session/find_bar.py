@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 HEAD: Final = "Find "
 GAP: Final = "  "
-KEYS: Final = ("{next_match} next · {previous_match} previous · {end_search} close", "{end_search} close")
+KEYS: Final = ("{next_match} next · {previous_match} previous · {dialog_close} close", "{dialog_close} close")
 MIN_FIELD_CELLS: Final = 16
 """The field gets at least this much; keys without room aren't told."""
 

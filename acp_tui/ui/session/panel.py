@@ -18,7 +18,7 @@ from textual.widgets import Static
 
 from acp_tui.client.settings.settings import Appearance, ConversationSettings, Settings
 from acp_tui.conversation.conversation import Change, Conversation, SubagentState
-from acp_tui.conversation.facts import Fact, PermissionRequest, RequestKey, SessionId, TurnPhase
+from acp_tui.conversation.facts import Fact, PermissionRequest, RequestKey, SessionId
 from acp_tui.conversation.permission_requests import Rejection
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.visible import make_visible, make_visible_line
@@ -371,9 +371,7 @@ class SessionPanel(Vertical):
             self._facts_handle.cancel()
             self._facts_handle = None
         begin = time.monotonic()
-        self.plan.show_plans(
-            tuple(self.conversation.plans.values()), is_settled=self.conversation.turn is TurnPhase.IDLE
-        )
+        self.plan.show_plans(tuple(self.conversation.plans.values()), is_past=self.conversation.is_past_plans)
         self._show_requests()
         self._show_notices()
         if self._is_empty:

@@ -27,7 +27,7 @@ MAX_SCREEN_SHARE: Final = 0.5
 
 
 class PlanView(StripView, can_focus=True):
-    """Shows nothing without a plan, one line with a plan, all steps when unfolded. Hides when all steps are done."""
+    """Shows nothing without a plan, one line with a plan, all steps when unfolded. Hides when it's past."""
 
     DEFAULT_CSS = "PlanView { height: auto; display: none; }"
 
@@ -38,25 +38,20 @@ class PlanView(StripView, can_focus=True):
         super().__init__(id=id)
         self._plans: Sequence[Plan] = ()
         self._is_open = False
-        self._is_settled = False
+        self._is_past = False
 
-    def show_plans(self, plans: Sequence[Plan], *, is_settled: bool = False) -> None:
-        """Show these plans from now on. If the turn is over and they are done, hide them until they are unfolded."""
+    def show_plans(self, plans: Sequence[Plan], *, is_past: bool) -> None:
+        """Show these plans from now on. Those that are past are hidden until they are unfolded."""
         plans = tuple(sorted(plans, key=_rank))
-        if plans == self._plans and is_settled == self._is_settled:
+        if plans == self._plans and is_past == self._is_past:
             return
-        was_done = self._is_done
-        self._plans, self._is_settled = plans, is_settled
-        self._is_open = self._is_open and (was_done or not self._is_done)
+        self._is_open = self._is_open and (self._is_past or not is_past)
+        self._plans, self._is_past = plans, is_past
         self.redraw()
-
-    @property
-    def _is_done(self) -> bool:
-        return self._is_settled and all(plan.current is None for plan in self._plans)
 
     @on(events.Resize)
     def redraw(self) -> None:
-        self.display = bool(self._plans) and (self._is_open or not self._is_done)
+        self.display = bool(self._plans) and (self._is_open or not self._is_past)
         if not self.display:
             return
         width = self.content_size.width or self.app.size.width  # before the first layout

@@ -181,14 +181,13 @@ class Actions:
             await screen.run_action(action)
 
     def interrupt(self) -> None:
-        """Handle Ctrl+C: copy the selection, or clear the draft, or cancel the turn, or stop the user's own command.
+        """Handle Ctrl+C: copy the selection, or close the search or the queue that has the keyboard, or clear the
+        draft, or cancel the turn, or stop the user's own command.
 
         If the agent asks something, cancel the turn and its questions, and keep the draft. With nothing to do, the
         second one quits.
         """
         screen, panel, session, prompt = self.tab.screen, self.tab.panel, self.tab.session, self.tab.prompt
-        again = self.tab.hint("{interrupt} again quits")
-        is_again = prompt.says(again)
         prompt.end_saying()
         field = getattr(screen.focused, "selected_text", "")
         selected = field or prompt.selected_text or (panel.view.selected_text if panel is not None else "")
@@ -198,6 +197,10 @@ class Actions:
             self.tab.run(copy(screen, selected))
             if panel is not None:
                 panel.view.clear_selection()
+        elif closing := [
+            node for node in (screen.focused or screen).ancestors_with_self if hasattr(node, "action_close")
+        ]:
+            closing[0].action_close()
         elif self.tab.questions.card is not None:
             self.stop_asking()
         elif prompt.text or prompt.images:
@@ -205,9 +208,13 @@ class Actions:
         elif session is not None and (session.conversation.is_asking or not session.conversation.is_idle):
             self.tab.writing.cancel(session)
         elif not self.terminals.stop_own():
-            if is_again:
+            keys = self.tab.app.keys
+            if keys.asked_again:
                 self.tab.run(self.tab.app.action_quit("interrupt"))
-            prompt.say(again, QUIT_AGAIN_S)
+            else:
+                again = self.tab.hint("{interrupt} again quits")
+                prompt.say(again)
+                keys.ask_again(again, QUIT_AGAIN_S, prompt.end_saying)
 
     def stop_asking(self) -> None:
         """Cancel the turn, and cancel every question of the agent, also without a turn. The draft stays."""

@@ -377,6 +377,9 @@ class PromptController:
         """Release the queue and send its first prompt, if the queue is held and the agent is idle."""
         if not session.queue.is_held or not session.conversation.is_idle:
             return
+        if self.why_not:
+            self._tab.say(f"{self.why_not}.")
+            return
         session.queue.go_on()
         prompt = session.queue.next()
         if prompt is not None:

@@ -21,8 +21,8 @@ MAX_SHOWN: Final = 3
 MUTED: Final = "$foreground-muted"
 KEYS: Final = (
     "{list_choose} edits · {queue_send_now} sends now · {queue_remove} removes"
-    " · {queue_earlier} {queue_later} moves · {focus_prompt} back",
-    "{list_choose} edits · {queue_send_now} sends now · {queue_remove} removes · {focus_prompt} back",
+    " · {queue_earlier} {queue_later} moves · {dialog_close} back",
+    "{list_choose} edits · {queue_send_now} sends now · {queue_remove} removes · {dialog_close} back",
     "{list_choose} edits · {queue_send_now} sends now",
     "{list_choose} edits",
 )
@@ -102,6 +102,9 @@ class QueueLines(Static, can_focus=True):
     def _select(self, at: int) -> None:
         self._selected = self._keys[max(0, min(at, len(self._keys) - 1))]
         self._draw()
+
+    def action_close(self) -> None:
+        self.screen.set_focus(self._tab.prompt)
 
     def action_edit(self) -> None:
         self._tab.writing.take(self._selected, is_edited=True)

@@ -23,7 +23,7 @@ from acp_tui.client.worktrees import Worktree, WorktreeFailed, add_worktree, kno
 from acp_tui.conversation.wording import from_home
 from acp_tui.ui.changes.list import ChangesScreen
 from acp_tui.ui.commands.table import bindings_of
-from acp_tui.ui.dialogs.agents import AgentList, Read
+from acp_tui.ui.dialogs.agents import AIRY_FROM_ROWS, AgentList, Read
 from acp_tui.ui.dialogs.trust import agreed_command
 from acp_tui.ui.kit.dialog import Dialog, Frame, shown_line
 from acp_tui.ui.kit.filtered_list import FilteredList
@@ -56,7 +56,7 @@ class CountedRows(NumberedRows):
     mark_cells = 3
 
     def __init__(self) -> None:
-        super().__init__(rows_around=18, rows_around_low=10)
+        super().__init__(rows_around=10, rows_around_low=8)
         self.counts: Counter[str] = Counter()
         """By the agents' names."""
 
@@ -68,6 +68,7 @@ class CountedRows(NumberedRows):
 class SeveralDialog(Dialog[list[ListedAgent] | None]):
     """Returns the chosen agents, each as often as it was chosen."""
 
+    VERTICAL_BREAKPOINTS = AIRY_FROM_ROWS
     PLACE: Final = "several"
     BINDINGS = bindings_of(place=PLACE)
 

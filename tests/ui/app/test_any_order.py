@@ -447,7 +447,8 @@ class World:
         shown = panel.card.asked
         assert ([shown.request.key] if shown is not None else []) == wanted
         assert panel.card.display is bool(wanted)
-        is_planned = any(plan.current is not None for plan in conversation.plans.values())
+        plans = () if conversation.is_past_plans else conversation.plans.values()
+        is_planned = any(plan.current is not None for plan in plans)
         assert panel.plan.display or not is_planned or panel.plan.has_class("-crowded-out")
         focused = tab.screen.focused
         places = focused.ancestors_with_self if focused is not None else []

@@ -56,10 +56,28 @@ async def test_all_agents_are_shown_with_what_runs_and_what_is_wrong() -> None:
         assert "agents.toml: something is wrong" in page.text
 
 
-async def test_the_agent_that_is_left_is_the_last_in_the_list() -> None:
-    async with open_dialog(AgentsScreen(lambda: CATALOGUE, lambda: None, last="here")) as page:
+async def test_the_agent_that_is_left_is_the_last_of_those_like_it_under_one_heading() -> None:
+    used = [replace(agent, is_recent=True) for agent in (HERE, FETCHED)]
+    other = replace(HERE, command=replace(INSTALLED, name="other"))
+    catalogue = Catalogue((*used, other, ABSENT))
+    async with open_dialog(AgentsScreen(lambda: catalogue, lambda: None, last="here")) as page:
         await page.until(lambda: "1 fetched" in page.text)
-        assert "3 here" in page.text
+        places = [page.text.index(text) for text in ("Used last", "1 fetched", "Ready", "2 other", "3 here", "absent")]
+        assert places == sorted(places)
+        assert page.text.count("Used last") == page.text.count("Ready") == 1
+
+
+@pytest.mark.parametrize("size", [(80, 24), (40, 12), (60, 16)])
+async def test_the_rows_come_before_what_is_told_of_one(size: tuple[int, int]) -> None:
+    agents = [replace(HERE, command=replace(INSTALLED, name=f"agent-{number}")) for number in range(6)]
+    async with open_dialog(screen(Catalogue((*agents, ABSENT))), size=size) as page:
+        await page.until(lambda: "agent-0" in page.text)
+        least = 3 if size[1] == 12 else 6
+        assert all(f"{number + 1} agent-{number}" in page.text for number in range(least))
+        assert page.lines[-1].strip() == "" or "─" in page.lines[-1]
+        await page.press("end")
+        assert "Can't run here: absent isn't on" in page.words
+        assert "Esc close" in page.text
 
 
 async def test_a_search_finds_what_is_ready_before_what_would_be_installed() -> None:

@@ -40,6 +40,9 @@ async def test_enter_chooses_the_row_under_the_cursor_which_begins_at_the_curren
         (("up",), "haiku"),
         (("up", "up", "up"), "haiku"),
         (("pageup",), "haiku"),
+        (("home",), "haiku"),
+        (("end", "up"), "opus"),
+        (("t", "h", "end", "up", "home"), "sonnet"),  # also while something is sought
         (("o", "p"), "opus"),
         (("h", "k"), "haiku"),  # letters in this order
         (("h", "a", "r", "d"), "opus"),  # a word of the description

@@ -44,7 +44,13 @@ async def test_words_narrow_it_and_enter_puts_the_prompt_into_the_draft_unsent()
 async def test_ctrl_r_again_and_the_arrows_move_to_older_and_newer_ones() -> None:
     kept("one", "two", "three")
     async with open_recalling_page() as page:
-        for keys, chosen in ((("ctrl+r",), "two"), (("up", "up"), "one"), (("up", "down"), "three")):
+        for keys, chosen in (
+            (("ctrl+r",), "two"),
+            (("up", "up"), "one"),
+            (("up", "down"), "three"),
+            (("home",), "one"),
+            (("home", "end"), "three"),
+        ):
             page.prompt.clear_draft()
             await page.press("ctrl+r", *keys, "tab")
             assert page.draft == chosen, keys

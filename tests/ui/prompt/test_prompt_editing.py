@@ -6,12 +6,10 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
-from textual.events import Key, Paste
+from textual.events import Key
 from textual.widgets.text_area import Document
 
-from acp_tui.ui.tab import actions
 from support.screens import open_page
-from support.waiting import TEST_LIMIT_S
 
 READLINE = (
     (("ctrl+a", "X"), "Xone two-three"),
@@ -82,39 +80,6 @@ async def test_esc_twice_goes_back_to_a_prompt_to_edit_it() -> None:
         await page.until(lambda: "Go back to prompt" in page.text)
         await page.press("down", "enter")
         await page.until(lambda: page.draft == "first try")
-
-
-async def test_ctrl_c_with_nothing_to_do_says_that_the_second_one_quits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(actions, "QUIT_AGAIN_S", TEST_LIMIT_S)
-    async with open_page() as page:
-        await page.press("ctrl+c")
-        assert "Ctrl+C again quits" in page.text
-        assert page.notices == ()
-        await page.press("a")
-        assert "Ctrl+C again quits" not in page.text
-        await page.press("ctrl+u", "ctrl+c", "f3")
-        await page.until(lambda: len(page.pilot.app.screen_stack) == 2)
-        await page.press("escape")
-        await page.until(lambda: len(page.pilot.app.screen_stack) == 1)
-        assert "Ctrl+C again quits" not in page.text
-        await page.press("ctrl+c")
-        await page.press("ctrl+u", "ctrl+c")
-        page.prompt.post_message(Paste("a"))
-        await page.settled()
-        assert page.draft == "a"
-        await page.press("ctrl+u", "ctrl+c")
-        assert page.pilot.app.return_code is None
-        await page.pilot.press("ctrl+c")
-        assert page.pilot.app.return_code == 0
-
-
-async def test_ctrl_c_quits_only_as_long_as_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(actions, "QUIT_AGAIN_S", 0.01)
-    async with open_page() as page:
-        for _ in range(2):
-            await page.press("ctrl+c")
-            await page.until(lambda: "Ctrl+C again quits" not in page.text)
-            assert page.pilot.app.return_code is None
 
 
 async def test_a_backslash_at_the_end_makes_a_new_line_unless_it_is_escaped() -> None:

@@ -118,15 +118,31 @@ async def test_a_plan_that_is_done_folds_away_when_the_turn_is_over() -> None:
 
 
 async def test_an_opened_plan_folds_away_when_it_is_done_and_can_be_opened_again() -> None:
-    async with open_page(_plan("completed", "in_progress")) as page:
-        await page.press("ctrl+t")
+    async with open_page() as page:
         await page.send("go")
+        await page.apply(_plan("completed", "in_progress"))
+        await page.press("ctrl+t")
         await page.apply(_plan("completed", "completed"))
         assert "✓ step B" in page.text
         await page.end_turn()
         assert not page.plan.display
         await page.press("ctrl+t")
         assert "✓ step B" in page.text
+
+
+async def test_a_plan_that_the_next_turn_leaves_is_hidden_until_it_is_told_or_opened() -> None:
+    async with open_page() as page:
+        await page.send("go")
+        await page.apply(_plan("completed", "in_progress"))
+        await page.end_turn()
+        assert "Plan 1/2  step B" in page.text
+        await page.send("something else")
+        assert not page.plan.display
+        await page.press("ctrl+t")
+        assert "◐ step B" in page.text
+        await page.press("ctrl+t")
+        await page.apply(_plan("completed", "in_progress"))
+        assert "Plan 1/2  step B" in page.text
 
 
 async def test_the_line_shows_the_plan_in_progress() -> None:

@@ -180,6 +180,8 @@ async def test_what_was_queued_waits_until_the_user_says_so(open_desk: OpenDesk,
         await desk.send("second")
         desk.let_go_on()
         await desk.shows("gone")
+        await desk.press("enter")
+        await desk.shows("The agent is gone; Alt+R restarts it.")
         await desk.press("alt+r")
         await desk.shows("continues this session")
         assert [params["prompt"][0]["text"] for params in desk.sent("session/prompt")] == ["first"]

@@ -296,8 +296,8 @@ class SettingsScreen(Dialog[None]):
         self._notes = Static(classes="settings-notes", markup=False)
         self._list = FilteredList()
         self._about = Static(classes="setting-about", markup=False)
-        heading = shown_line(f"Settings · {from_home(live.file)}")
-        self._frame = Frame(heading, KEYS, self._notes, self._list, self._about)
+        title = shown_line(f"Settings · {from_home(live.file)}")
+        self._frame = Frame(title, KEYS, self._notes, self._list, self._about)
 
     def compose(self) -> ComposeResult:
         yield self._frame
