@@ -380,7 +380,7 @@ class ReviewScreen(ModalScreen[None]):
         reverting = ["{revert} revert hunk", "{revert_all} revert file"] if hunks else ["{revert} revert file"]
         keys = [
             *["{next_change} {previous_change} hunks"] * (len(hunks) > 1),
-            *["{previous_file} {next_file} files"] * (len(self._folder.changes) > 1),
+            *["{previous_file} {next_file} files"] * any(path != self._path for path in self._folder.changes),
             *reverting * (change is not None and change.before_unknown is None),
             *["{undo_revert} undo"] * self._folder.can_undo,
             *(self._view.keys if hunks else ()),
