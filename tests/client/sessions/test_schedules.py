@@ -79,10 +79,10 @@ def test_scheduled_prompts_wait_in_the_order_of_their_times_and_can_be_taken_bac
     assert taken is not None
     assert taken.text == "/later 2m second"
     queue.hold()
-    [(key, due)] = queue.take_due(NOW + 60)
+    [(prompt, due)] = queue.take_due(NOW + 60)
     assert due.text == "first"
     assert queue.take_due(NOW + 60) == []
-    assert queue.reschedule(key, None)
-    assert not queue.reschedule(key, due)
+    assert queue.reschedule(prompt.key, None)
+    assert not queue.reschedule(prompt.key, due)
     assert [each.text for each in queue.scheduled] == ["third"]
     assert [each.text for each in queue.prompts] == ["now"]
