@@ -243,16 +243,16 @@ class ToolCallDrawing(KeptDrawing):
     def _places(self, context: DrawContext) -> dict[str, Style]:
         """The first places that the call works on, without those that diffs below name, and their links."""
         call, folder = self._entry.call, context.palette.folder
+        diffed = self._diffed(context)
+        is_below = self._shown(context.folds.diff_lines, context) != 0
         places = {
             tool_text.shown_location(each, context.cwd): to_file(folder, each.path, each.line)
             for each in call.locations[:3]
+            if not is_below or tool_text.shown_path(each.path, context.cwd) not in diffed
         }
         if call.kind == "execute":  # that's where commands run anyway
             places.pop(tool_text.HERE, None)
-        diffed = self._diffed(context)
-        if self._shown(context.folds.diff_lines, context) == 0:
-            return places or {path: to_file(folder, path) for path in diffed[:3]}
-        return {place: link for place, link in places.items() if place not in diffed}
+        return places if is_below or places else {path: to_file(folder, path) for path in diffed[:3]}
 
     def _item(self, item: ToolCallContent, context: DrawContext, width: int) -> list[Sequence[Strip]]:
         match item:
