@@ -55,7 +55,9 @@ def read_arguments(argv: Sequence[str]) -> tuple[CliCommand, Args]:
     parse = parser.parse_known_intermixed_args if command.takes_prompt else parser.parse_known_args
     args, left = parse([f"{word}={joined[word]}" if word in joined else word for word in rest])
     if left:
-        parser.error(_too_much(command, getattr(args, "word", None), left))
+        bare = next((word for word in rest if word in joined and not left[0].startswith("-")), "")
+        advice = f", and = before a value of {bare}: {bare}=NAME" if bare else ""
+        parser.error(_too_much(command, getattr(args, "word", None), left) + advice)
     try:
         _complete(args, command, agent_argv)
     except UsageError as error:
@@ -242,9 +244,16 @@ def _advice_on_flag(command: CliCommand, flag: str) -> str:
     return f"; {flag} is an option of {', '.join(owners)}" if owners else ""
 
 
+MIN_BEGINNING: Final = 4
+"""So many letters at the beginning of a word tell which one is meant."""
+
+
 def nearest(word: str, known: Iterable[str]) -> str:
     """Return the known word that was probably meant, first one with the same letters; "" if none is close."""
-    near = get_close_matches(word, [each for each in known if each], cutoff=0.7)
+    known = [each for each in known if each]
+    near = get_close_matches(word, known, cutoff=0.7)
+    if not near and len(word) >= MIN_BEGINNING:
+        near = [each for each in known if each.startswith(word)]
     return max(near, key=lambda each: sorted(each) == sorted(word), default="")
 
 

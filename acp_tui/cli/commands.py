@@ -284,7 +284,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
         options=(
             Option(
                 ("--output", "-o"),
-                "all that was said (.md, .jsonl), or the screen (.svg, .txt)",
+                "all that was said (.md, .jsonl), or the screen (.svg, .txt; - prints that)",
                 _FILE,
                 is_required=True,
             ),

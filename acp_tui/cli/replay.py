@@ -46,6 +46,7 @@ SPEED: Final = 30.0
 HESITATES_S: Final = 0.06
 """Long enough, at the recording's speed, to read a question."""
 SCREEN: Final = (120, 40)
+STDOUT: Final = Path("-")
 
 
 def run(args: Args) -> int:
@@ -166,7 +167,11 @@ def run_export(source: RecordedSession | Path | str, output: Path) -> int:
 def run_render(source: RecordedSession | Path | str, output: Path, view: View, user: DemoUser) -> int:
     """Write a view of a recording, or of what the scripted agent plays for `user`. Returns the exit status."""
     try:
-        content = asyncio.run(_rendered(source, suffix_of(output), view, user))
+        suffix = ".txt" if output == STDOUT else suffix_of(output)
+        content = asyncio.run(_rendered(source, suffix, view, user))
+        if output == STDOUT:
+            print(content.decode(), end="")
+            return ExitCode.DONE
         with replacing(output) as file:
             file.write(content)
     except ClientError as error:

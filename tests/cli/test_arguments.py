@@ -95,7 +95,7 @@ def test_a_prompt_before_a_command_may_be_any_text(prompt: str):
 @pytest.mark.parametrize("prompt", ["fix the tests", "see https://a.example/x"])
 def test_a_prompt_without_an_agent_is_told_where_it_goes(prompt: str, capfd: pytest.CaptureFixture[str]):
     assert main([prompt]) == 127
-    assert "a prompt follows its agent: acp-tui AGENT PROMPT" in capfd.readouterr().err
+    assert f"a prompt follows its agent: acp-tui AGENT '{prompt}'" in capfd.readouterr().err
 
 
 def test_a_path_is_told_without_detours_and_leads_where_the_shell_would_go(
@@ -205,6 +205,8 @@ def test_a_deleted_working_folder_is_said(
         ("render demo:codin -o x.svg", "did you mean coding?"),
         ("mock codin", "did you mean coding?"),
         ("help agnets", "did you mean agents?"),
+        ("help perm", "did you mean permissions?"),
+        ("gemini --sandbox nope x", "--sandbox=NAME"),
         ("help undo", "for keys and slash commands: acp-tui keys undo"),
         ("completion zhs", "choose bash, zsh, or fish"),
     ],

@@ -112,7 +112,8 @@ def test_without_a_terminal_nothing_is_even_looked_up(
     assert capfd.readouterr().err.endswith("no terminal to ask you on\n  npm install -g @google/gemini-cli\n")
     for words in (("exec", "gemini", "--prompt", "hi"), ("doctor", "gemini")):
         assert main([*words]) == 127
-        assert capfd.readouterr().err.endswith("isn't on PATH\n  acp-tui agents --update gemini\n")
+        said = "gemini isn't installed: gemini isn't on PATH\n  to install it: acp-tui agents --update gemini\n"
+        assert capfd.readouterr().err.endswith(said)
     assert installers.calls == []
 
 

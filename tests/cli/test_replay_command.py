@@ -201,6 +201,15 @@ def test_a_scenario_that_is_not_there_is_said(capsys: pytest.CaptureFixture[str]
     assert "acp-tui demo --list" in capsys.readouterr().err
 
 
+def test_a_dash_prints_the_screen_and_nothing_else(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    recording, text = tmp_path / "run.jsonl", tmp_path / "a.txt"
+    write(recording, two_turns(), HEADER)
+    assert main(["render", str(recording), "-o", str(text)]) == 0
+    capfd.readouterr()
+    assert main(["render", str(recording), "-o", "-"]) == 0
+    assert capfd.readouterr() == (text.read_text(), "")
+
+
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(tmp_path / "run.jsonl", two_turns(), HEADER)
     assert run_render(tmp_path / "run.jsonl", tmp_path / "none" / "a.txt", View(), USER) == 1

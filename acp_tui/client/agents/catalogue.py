@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import platform
+import shlex
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -144,7 +145,9 @@ class ListedAgent:
     def ready(self) -> AgentCommand:
         """The command to start. The demo agent's gets a project of its own. Blocks. Raises AgentNotFound."""
         if self.obstacle:
-            raise AgentNotFound(f"{self.name} can't run here: {self.obstacle}", hint=self.advice)
+            what = "can't run here" if self.offer is None else "isn't installed"
+            hint = f"to install it: {self.advice}" if self.advice else ""
+            raise AgentNotFound(f"{self.name} {what}: {self.obstacle}", hint=hint)
         return with_project(self.command) if self.source is EntrySource.DEMO else self.command
 
 
@@ -248,7 +251,7 @@ def _unknown(name: str, listed: Iterable[ListedAgent], agents_file: Path) -> Age
     elif os.path.isdir(name):  # noqa: PTH112 - a Path raises for a name that is too long
         advice = f"it's a folder; to work in it: acp-tui AGENT --cwd {name}"
     elif len(name.split()) > 1:
-        advice = "a prompt follows its agent: acp-tui AGENT PROMPT"
+        advice = f"a prompt follows its agent: acp-tui AGENT {shlex.quote(name)}"
     else:
         advice = f"known: {', '.join(names)}"
     return AgentNotFound(

@@ -388,12 +388,12 @@ class PromptInput(DraftArea):
         self._set_images(self._stashed.images)
         self._ask_no_more()
 
-    def discard_draft(self) -> None:
-        """Drop the draft. Undo brings its text back."""
+    def discard_draft(self, *, is_kept: bool = True) -> None:
+        """Drop the draft. Undo brings its text back, and ↑ if it's kept."""
         self.replace_draft(self._stashed.text)
         self._set_images(self._stashed.images)
         self._ask_no_more()
-        if not self.text:
+        if is_kept and not self.text:
             leads_here = "" if self.screen.focused is self else "{focus_prompt}, then "
             self.say(keys_in_force(self).hint(f"{leads_here}↑ brings the draft back"))
 

@@ -38,6 +38,8 @@ NOT_STOPPED: Final = "The agent hasn't stopped yet; {restart} ends and restarts 
 ESCAPE_AGAIN_S: Final = 1.0
 MAX_NAP_S: Final = 30.0
 NOTHING_QUEUED: Final = "No prompt is queued. While the agent works, Enter queues one."
+MAX_FORGOTTEN: Final = 12
+"""A draft of one word, no longer than this, is none of the earlier prompts when it is cleared."""
 
 
 class PromptController:
@@ -187,9 +189,16 @@ class PromptController:
             self._sent_early.append(text)
 
     def drop_draft(self) -> None:
-        """Clear the draft, which is then the latest of the earlier prompts, its pictures as files."""
+        """Clear the draft, which is then the latest of the earlier prompts, its pictures as files.
+
+        One short word isn't kept: undo is enough for that.
+        """
         text, images = self._prompt.draft, self._prompt.images
-        self._prompt.discard_draft()
+        left = self.recall.left_draft if self.recall is not None else ""
+        is_kept = bool(images or left) or len(text.split()) > 1 or len(text) > MAX_FORGOTTEN
+        self._prompt.discard_draft(is_kept=is_kept)
+        if not is_kept:
+            return
         if self.recall is not None and images:
             self._tab.run(self.recall.dropped(text, images))
         else:

@@ -312,7 +312,8 @@ class TerminalsController:
         if chosen := self._choose():
             _, session, state = chosen
             if self._stop(session, state):
-                self._tell(state, self._tab.hint("Ctrl+C was pressed; {end_terminal} again ends"))
+                said = self._tab.hint("Ctrl+C was pressed; {end_terminal} again ends")
+                self._tell(state, said, is_over=lambda: state.has_exited)
 
     def _stop(self, session: Session, state: TerminalState) -> bool:
         """Whether Ctrl+C was pressed: it's ended if that was so before. What it printed goes with no prompt."""
@@ -337,17 +338,17 @@ class TerminalsController:
         shown = [known[one] for one in _terminals_of(panel.view.entry_under_cursor) if one in known]
         running = [state for state in shown or known.values() if state.is_ours and not state.has_exited]
         if not running:
-            why = "The command is no longer running." if shown else "No running command to type into."
+            why = "The command is no longer running." if shown else "No command is running."
             self._tab.say(why, severity="warning")
             return None
         waiting = [state for state in running if state.is_waiting]
         return panel, panel.session, (waiting or running)[-1]
 
-    def _tell(self, state: TerminalState, what: str) -> None:
+    def _tell(self, state: TerminalState, what: str, is_over: Callable[[], bool] | None = None) -> None:
         command = make_visible_line(state.command or "a terminal")
         if len(command) > MAX_COMMAND_CHARACTERS:
             command = command[: MAX_COMMAND_CHARACTERS - 1] + "…"
-        self._tab.say(f"{what}: {command}")
+        self._tab.say(f"{what}: {command}", is_over=is_over)
 
 
 def _terminals_of(entry: Entry | None) -> Sequence[TerminalId]:

@@ -52,16 +52,16 @@ async def test_what_was_sent_is_recalled_after_a_restart() -> None:
 async def test_drafts_that_ctrl_c_dropped_are_recalled_the_latest_first() -> None:
     kept("sent")
     async with open_recalling_page() as page:
-        for draft in ("one", "two"):
+        for draft in ("the one", "the two"):
             await page.write(draft)
             await page.press("ctrl+c")
             assert page.draft == ""
             assert "↑ brings the draft back" in page.text
-        assert await walk(page, "up", "up", "up") == ["two", "one", "sent"]
+        assert await walk(page, "up", "up", "up") == ["the two", "the one", "sent"]
         await page.press("ctrl+c", "ctrl+r")
         await page.until(lambda: "3 found" in page.text)
     async with open_recalling_page() as page:
-        assert await walk(page, "up", "up", "up") == ["sent", "two", "one"]
+        assert await walk(page, "up", "up", "up") == ["the two", "the one", "sent"]
 
 
 async def test_ctrl_c_in_the_conversation_says_how_to_get_the_dropped_draft_back() -> None:
@@ -215,3 +215,13 @@ async def test_a_draft_left_for_an_earlier_prompt_is_found_again_after_any_keys(
             await page.press("ctrl+a", *["ctrl+u", "backspace"] * 6)
             found |= {*await walk(page, *["up"] * 60)}
             assert draft in found, seed
+
+
+@pytest.mark.parametrize(("draft", "is_kept"), [("/", False), ("abc", False), ("fix it", True), ("a" * 13, True)])
+async def test_a_cleared_draft_is_recalled_unless_it_is_one_short_word(draft: str, is_kept: bool) -> None:
+    kept("one")
+    async with open_recalling_page() as page:
+        await page.press(*(key if key.isalpha() else {" ": "space", "/": "slash"}[key] for key in draft), "ctrl+c")
+        assert ("↑ brings the draft back" in page.text) is is_kept
+        await page.press("up")
+        assert page.draft == (draft if is_kept else "one")
