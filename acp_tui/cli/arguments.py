@@ -13,6 +13,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, NoReturn, TypeAlias
 
@@ -54,10 +55,12 @@ def read_arguments(argv: Sequence[str]) -> tuple[CliCommand, Args]:
     joined = {option.flags[0]: option.value_when_bare for option in command.options if option.is_joined}
     parse = parser.parse_known_intermixed_args if command.takes_prompt else parser.parse_known_args
     args, left = parse([f"{word}={joined[word]}" if word in joined else word for word in rest])
+    taken = (getattr(args, "words", None), *left)
+    for flag, word in pairwise(rest):  # without the error, a sandbox's name would be sent as the prompt
+        if flag in joined and word in taken and " " not in word and not word.startswith("-"):
+            parser.error(f"{flag} takes its value with =: {flag}={word}; a prompt of one word comes before it")
     if left:
-        bare = next((word for word in rest if word in joined and not left[0].startswith("-")), "")
-        advice = f", and = before a value of {bare}: {bare}=NAME" if bare else ""
-        parser.error(_too_much(command, getattr(args, "word", None), left) + advice)
+        parser.error(_too_much(command, getattr(args, "word", None), left))
     try:
         _complete(args, command, agent_argv)
     except UsageError as error:
