@@ -372,6 +372,14 @@ class Page(Shown):
         )
         await self.settled()
 
+    async def press_until_decided(self, key: str) -> None:
+        """Press a key that allows a request, which pages through what wasn't in view yet, until that counts."""
+        for _ in range(400):
+            self.clock.pass_guard()
+            await self.press(key)
+            if self.decisions:
+                break
+
     async def enter_card(self) -> None:
         """Go to the permission card, and let the time pass in which keys don't count."""
         await self.press("tab")

@@ -77,8 +77,11 @@ class FullRequest(AnswerableRequest):
         super().__init__(WholeScreen, card._user, card.clock, card._drawing)
         self._subject: CommentView = CommentView(self._user.comments, id="subject")
         self.source = self._card = card
+        self._begins_at: int | None = None
+        """The first row that wasn't in view on the card, if an answer there led here; None until it's drawn."""
 
     def _begin(self) -> None:
+        self._begins_at = None
         super()._begin()
         self.guard.follow(self._card.guard)
         self.lay_out()
@@ -97,6 +100,15 @@ class FullRequest(AnswerableRequest):
         ways = self._ways_to_answer(is_cut=is_cut, has_more_files=bool(diffs))
         keys = [*ways, *changes, "{interrupt} cancel the turn", "{raw} raw", "{leave_review} back"]
         return [key for key in map(hint, keys) if key]
+
+    @property
+    def _start_row(self) -> int:
+        seen = self._drawing.seen
+        if self._rows is None or not self._drawn.is_whole:
+            return super()._start_row
+        if self._begins_at is None:
+            self._begins_at = self._first_unseen if seen.wanted and not seen.is_all_seen else 0
+        return min(self._begins_at, len(self._drawn.lines) - self._rows.subject) or super()._start_row
 
     def make_way(self) -> Sequence[events.Key | events.Paste]:
         keys = super().make_way()

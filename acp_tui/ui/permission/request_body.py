@@ -489,20 +489,27 @@ class RequestBody(Vertical):
             return  # it reads differently by now
         seen = self._drawing.seen
         was_all_seen = seen.is_all_seen
-        seen.note(way, rows, self._must_be_seen)
+        seen.note(way, rows, self._drawn.lines[: self._must_be_seen])
         if seen.wanted and seen.is_all_seen and not was_all_seen:
             self.lay_out()  # the warning says what is left to see
 
+    @property
+    def _first_unseen(self) -> int:
+        return self._drawing.seen.first_unseen(self._way, self._drawn.lines[: self._must_be_seen])
+
     def may_allow(self, option_id: str, again: str) -> bool:
-        """Whether everything was in view, or the user repeats the choice. If not, scroll to the first unseen row."""
+        """Whether everything was in view. If not, scroll to the first unseen row.
+
+        If part of it can't be shown, the user has to repeat the choice, too.
+        """
         self._look_at_rows()
         seen = self._drawing.seen
-        if seen.wanted == option_id or (seen.is_all_seen and not self._drawn.left_out):
+        if seen.is_all_seen and (seen.wanted == option_id or not self._drawn.left_out):
             return True
         seen.wanted, seen.again = option_id, again
         self.guard.arm()
         self._warning = ""
-        self.show_unseen(seen.first_unseen(self._way))
+        self.show_unseen(self._first_unseen)
         self.lay_out()
         return False
 
@@ -513,11 +520,12 @@ class RequestBody(Vertical):
     @property
     def _why_once_more(self) -> str:
         left_out, again = self._drawn.left_out, self._drawing.seen.again
+        if not self._drawing.seen.is_all_seen:
+            return f"You haven't seen all of it: {again} to read on, as PgDn does"
         if left_out:
             return f"{left_out:,} characters can't be shown: {again} to allow it anyway"
-        if self._drawing.seen.is_all_seen:  # the card says its keys again
-            return "" if self.source is None else f"You have seen all of it now: {again} to allow it"
-        return f"You haven't seen all of it: read on (PgDn), or {again} to allow it anyway"
+        # The card says its keys again.
+        return "" if self.source is None else f"You have seen all of it now: {again} to allow it"
 
     def action_go_to_file(self, step: int) -> None:
         """Go to the next file for 1, to the one before for -1; from there to another request. Without one, say so."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import posixpath
 from collections.abc import Hashable, Iterator, Sequence
-from itertools import islice
+from itertools import count, islice, takewhile
 from typing import Any, Final, NamedTuple, assert_never
 
 from rich.segment import Segment
@@ -43,9 +43,12 @@ class SeenRows:
     def __init__(self) -> None:
         self._asked: tuple[object, ...] = ()
         self._rows: dict[Hashable, set[int]] = {}
+        self._way: Hashable = None
+        self._lines: Sequence[Strip] = ()
+        """As they were drawn last, in that way."""
         self.is_all_seen = False
         self.wanted = ""
-        """The option that the user chose before everything was seen. Choosing it again counts."""
+        """The option that the user chose before everything was seen."""
         self.again = ""
         """How to choose it again, such as "press 1 again"."""
 
@@ -54,18 +57,26 @@ class SeenRows:
         if asked != self._asked:
             self._asked, self._rows, self.is_all_seen, self.wanted = asked, {}, False, ""
 
-    def note(self, way: Hashable, rows: range, count: int) -> None:
-        """Record that `rows`, of `count` rows drawn in this way, are in view."""
-        seen = self._rows.setdefault(way, set())
+    def note(self, way: Hashable, rows: range, lines: Sequence[Strip]) -> None:
+        """Record that `rows` of `lines`, drawn in this way, are in view."""
+        seen = self._seen(way, lines)
         seen.update(rows)
-        self.is_all_seen = self.is_all_seen or len(seen) >= count
+        self.is_all_seen = self.is_all_seen or len(seen) >= len(lines)
 
-    def first_unseen(self, way: Hashable) -> int:
+    def first_unseen(self, way: Hashable, lines: Sequence[Strip]) -> int:
         """The first row that hasn't been in view, drawn in this way."""
-        seen, row = self._rows.get(way, set()), 0
-        while row in seen:
-            row += 1
-        return row
+        seen = self._seen(way, lines)
+        return next(row for row in count() if row not in seen)
+
+    def _seen(self, way: Hashable, lines: Sequence[Strip]) -> set[int]:
+        """The rows seen in this way: at first, the upper ones seen in the last way, as far as they read the same."""
+        if way not in self._rows:
+            pairs = zip(self._lines, lines, strict=False)
+            reads_same = (old.text.rstrip() == new.text.rstrip() for old, new in pairs)
+            known = self._rows.get(self._way, set())
+            self._rows[way] = {*takewhile(lambda row: row in known and next(reads_same, False), count())}
+        self._way, self._lines = way, lines
+        return self._rows[way]
 
 
 @dataclass(frozen=True, slots=True)

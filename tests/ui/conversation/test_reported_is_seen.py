@@ -104,15 +104,12 @@ async def test_no_allow_counts_before_what_is_reported_has_been_on_the_screen(se
             return
         assert any(why in _words(page) for why in ("seen all of it", "shows all", "can't be shown"))
         for _ in range(400):
+            was_seen |= _is_on_card(page) or "more characters" in _words(page)
             page.clock.pass_guard()
-            if _is_on_card(page):
+            await page.press("1")
+            if page.decisions:
                 break
-            before = page.text
-            await page.press("pagedown")
-            if page.text == before:
-                break
-        assert _is_on_card(page) or "more characters" in _words(page), page.text
-        await page.press("1")
+        assert was_seen, page.text
         assert page.decisions == {"call": ALLOW.option_id}
 
 
@@ -141,16 +138,43 @@ async def test_a_request_that_is_all_in_view_is_allowed_by_one_key() -> None:
         assert page.decisions == {"call": ALLOW.option_id}
 
 
-async def test_the_first_key_brings_up_what_is_below_the_card_and_the_next_allows_it() -> None:
+@pytest.mark.parametrize("key", ["1", "y", "enter"])
+async def test_a_key_that_allows_reads_on_until_the_end_was_in_view(key: str) -> None:
     async with open_page() as page:
         await page.ask("call", kind="edit", content=(LONG,))
         await page.enter_card()
-        await page.press("1")
-        assert "You haven't seen all of it: read on (PgDn), or press 1 again" in _words(page), page.text
-        await page.press("1")
-        assert page.decisions == {}, "the same key at once is no second thought"
+        seen = set(_words(page).split())
+        await page.press(key)
+        again = f"press {'Enter' if key == 'enter' else key} again"
+        assert f"You haven't seen all of it: {again} to read on" in _words(page), page.text
+        seen.update(_words(page).split())
+        while "80" not in seen:
+            await page.press(key)
+            assert page.decisions == {}, "the same key at once is no second thought"
+            page.clock.pass_guard()
+            await page.press(key)
+            assert page.decisions == {}
+            seen.update(_words(page).split())
+        assert {str(number) for number in range(1, 81)} <= seen
+        assert "You have seen all of it now" in _words(page)
         page.clock.pass_guard()
-        await page.press("1")
+        await page.press(key)
+        assert page.decisions == {"call": ALLOW.option_id}
+
+
+async def test_the_full_screen_goes_on_where_the_card_ended() -> None:
+    lines = [f"line {number}" for number in range(1, 20)]
+    nearly_fits = TextDiff("/project/short.py", "\n".join(lines))
+    async with open_page(size=(80, 24)) as page:
+        await page.ask("call", kind="edit", content=(nearly_fits,))
+        await page.enter_card()
+        assert "line 1 " in page.text
+        assert "line 19" not in page.text
+        await page.press("y")
+        assert "line 19" in page.text
+        assert "You have seen all of it now: press y again to allow it" in _words(page), page.text
+        page.clock.pass_guard()
+        await page.press("y")
         assert page.decisions == {"call": ALLOW.option_id}
 
 
