@@ -91,13 +91,6 @@ def is_enough(rows: RowCounts, wanted: RowCounts) -> bool:
     )
 
 
-def start_row(change: int, rows: int, height: int) -> int:
-    """The first line to show of `rows`, so that the first changed line, and one above it if it fits, is in view."""
-    if change + 2 <= height:
-        return 0
-    return max(0, min(change - (1 if height > 2 else 0), rows - height))
-
-
 class Place:
     """Where a request is shown: how many rows it gets there, and how its diffs are laid out."""
 
@@ -358,14 +351,12 @@ class RequestBody(Vertical):
 
     @property
     def _start_row(self) -> int:
-        """The line to show first, so that a change or command is in view, below as much of the warnings as possible."""
-        whole, drawn = self._whole, self._drawn
-        if self._rows is None or drawn.files or whole.asked_from is None:
+        """The line to show first: as far up as a change or command is in view from there."""
+        drawn = self._drawn
+        if self._rows is None or drawn.files or self._whole.asked_from is None:
             return 0
-        height, change = self._rows.subject, drawn.command if drawn.command is not None else drawn.first_changed(0)
-        if whole.asked_from > whole.reasons and change < height:
-            return 0
-        return start_row(change, len(drawn.lines), height)
+        change = drawn.command if drawn.command is not None else drawn.first_changed(0)
+        return max(change + 1 - self._rows.subject, 0)
 
     def _show_parts(self, title: list[Strip], answers: list[Strip]) -> None:
         rows = self._rows or self._place.rows_too_small(len(title))

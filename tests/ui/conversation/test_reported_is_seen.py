@@ -215,7 +215,7 @@ async def test_a_card_that_is_too_small_says_where_to_read_on() -> None:
         await page.press("1", "escape")
         assert "You haven't seen all of it" in _words(page), page.text
         await page.pilot.resize_terminal(40, 10)
-        assert "f to see it and answer" in _words(page), page.text
+        await page.until(lambda: "f to see it and answer" in _words(page))
 
 
 async def test_what_was_paged_through_is_allowed_by_one_key() -> None:

@@ -440,7 +440,7 @@ LONG_TITLE = "Make the parser of the durations take what people write without sp
 
 
 @pytest.mark.parametrize("size", [(80, 24), (40, 20), (40, 16)])
-async def test_title_file_first_change_and_options_are_in_view_together(size: tuple[int, int]) -> None:
+async def test_title_file_first_changed_line_and_options_are_in_view_together(size: tuple[int, int]) -> None:
     async with open_page(size=size) as page:
         for title, keys in product(("Edit durations.py", LONG_TITLE), ((), ("tab",))):
             await page.ask("call", title=title, content=(EDIT,))
@@ -450,12 +450,28 @@ async def test_title_file_first_change_and_options_are_in_view_together(size: tu
             for text in (
                 "durations.py",
                 "- line 12",
-                "+ changed",
                 "1 y Allow once",
                 "2 n Reject once",
             ):
                 assert text in shown, (title, keys)
             await page.start_over()
+
+
+@pytest.mark.parametrize("rows", range(16, 30))
+async def test_it_begins_at_its_head_if_the_first_changed_line_is_in_view_from_there(rows: int) -> None:
+    async with open_page(size=(80, rows)) as page:
+        await page.ask("call", title="Edit durations.py", raw_input={"reason": "to be shorter"}, content=(EDIT,))
+        await page.enter_card()
+        assert "- line 12" in _rows_of_card(page)[-1] or "reason: to be shorter" in page.text, page.text
+        if "reason: to be shorter" not in page.text:
+            await page.press("pageup")
+            assert "- line 12" not in page.text, "it would have been in view with its head"
+
+
+def _rows_of_card(page: Page) -> list[str]:
+    """The rows of the subject in view."""
+    first = next(row for row, line in enumerate(page.lines) if "Permission" in line) + 1
+    return page.lines[first : next(row for row, line in enumerate(page.lines) if "1 y" in line)]
 
 
 async def test_a_plan_makes_room_for_a_request_that_needs_it_and_comes_back() -> None:
