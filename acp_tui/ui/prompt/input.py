@@ -169,6 +169,11 @@ class PromptInput(DraftArea):
     class EscapeRequested(Message):
         """Esc: the user wants to stop what is running."""
 
+        def __init__(self, *, may_be_for_reason: bool) -> None:
+            super().__init__()
+            self.may_be_for_reason = may_be_for_reason
+            """Whether a reason for a rejection was being written until then, and closed otherwise than by Esc."""
+
     class DropRequested(Message):
         """The user doesn't want to attach the last output to the next prompt."""
 
@@ -189,6 +194,8 @@ class PromptInput(DraftArea):
         """What the reason being written rejects; None for any other prompt."""
         self._stashed = _StashedDraft()
         """The draft that comes back after the reason is sent."""
+        self._has_closed_reason = False
+        """Whether a reason was closed otherwise than by Esc or sending it, and no other key was pressed here since."""
         self._why_not = ""
         self._for_later: str | None = None
         """The draft to send as soon as that's possible."""
@@ -216,6 +223,7 @@ class PromptInput(DraftArea):
     async def on_key(self, event: events.Key) -> None:
         """Offer the key to the helpers first: Textual calls the handlers of base classes later."""
         self.end_saying()
+        self._has_closed_reason &= event.key == "escape"
         if self._is_handled(event):
             event.stop()
             event.prevent_default()
@@ -307,7 +315,8 @@ class PromptInput(DraftArea):
             self.reject_not_yet()
             await self.run_action("screen.leave_prompt")
         else:
-            self.post_message(self.EscapeRequested())
+            self.post_message(self.EscapeRequested(may_be_for_reason=self._has_closed_reason))
+            self._has_closed_reason = False
 
     def action_delete_left(self) -> None:
         """Delete to the left. With nothing before the cursor, remove the last attached image or output."""
@@ -390,6 +399,7 @@ class PromptInput(DraftArea):
 
     def discard_draft(self, *, is_kept: bool = True) -> None:
         """Drop the draft. Undo brings its text back, and ↑ if it's kept."""
+        self._has_closed_reason = self.asks_why
         self.replace_draft(self._stashed.text)
         self._set_images(self._stashed.images)
         self._ask_no_more()
@@ -425,6 +435,7 @@ class PromptInput(DraftArea):
         """If the request to reject is over, keep the text of the reason in the draft."""
         if self._rejection is not None and self._rejection.key not in waiting:
             self.reject_not_yet()
+            self._has_closed_reason = True
 
     @property
     def asks_why(self) -> bool:

@@ -339,10 +339,10 @@ class PromptController:
         if not is_over():
             self._tab.say(self._tab.hint(NOT_STOPPED), severity="warning", is_over=is_over)
 
-    def escape(self) -> bool:
+    def escape(self, *, may_be_for_reason: bool) -> bool:
         """Cancel the turn, or what the agent asks. Returns True to go back to an earlier prompt.
 
-        That is twice in an empty prompt, without a turn.
+        That is twice in an empty prompt, without a turn. What `may_be_for_reason`, which is gone, cancels nothing.
         """
         session = self._tab.session
         if session is None:
@@ -350,7 +350,8 @@ class PromptController:
                 self._tab.link.stop_start()
             return False
         is_asked = session.conversation.is_asking or self._tab.questions.card is not None
-        if is_asked and has_left_question(self._tab.clock, ESCAPE_AGAIN_S):
+        is_at_work = is_asked or not session.conversation.is_idle
+        if (is_at_work and may_be_for_reason) or (is_asked and has_left_question(self._tab.clock, ESCAPE_AGAIN_S)):
             self._prompt.say(self._tab.hint("{cancel} again cancels the turn"))
         elif not session.conversation.is_idle:
             self.cancel(session)

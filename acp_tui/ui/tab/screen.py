@@ -361,8 +361,8 @@ class SessionScreen(Screen[None]):
         if session is not None:
             self.tab.writing.drop_output(session, *[one.terminal_id for one in session.commands.offered[-1:]])
 
-    def on_prompt_input_escape_requested(self) -> None:
+    def on_prompt_input_escape_requested(self, message: PromptInput.EscapeRequested) -> None:
         """Go back from a subagent, or cancel the turn, or go back to an earlier prompt."""
         has_left = self.tab.panel is not None and self.tab.panel.leave_subagent()
-        if not has_left and self.tab.writing.escape():
+        if not has_left and self.tab.writing.escape(may_be_for_reason=message.may_be_for_reason):
             self.tab.run(self.tab.actions.go_back())

@@ -153,6 +153,28 @@ async def test_esc_leads_from_the_reason_back_to_the_card() -> None:
         assert (page.draft, page.decisions) == ("", {})
 
 
+@pytest.mark.parametrize("is_withdrawn", [False, True])
+@pytest.mark.parametrize(("other_key", "cancels"), [("", 0), ("a", 1)])
+async def test_esc_cancels_nothing_once_the_reason_that_it_may_be_for_is_gone(
+    is_withdrawn: bool, other_key: str, cancels: int
+) -> None:
+    async with open_page() as page:
+        await page.send("go")
+        await _reject(page)
+        await page.write("too big")
+        if is_withdrawn:
+            await page.apply(PermissionAnswered(next(iter(page.session.conversation.permissions)), None))
+        else:
+            await page.press("ctrl+c")
+        assert WHY_NOT not in page.text
+        page.clock.now_s += 5
+        await page.press(*other_key, "escape")
+        assert page.connection.cancels == cancels
+        assert ("Esc again cancels the turn" in page.text) is (not cancels)
+        await page.press("escape")
+        assert page.connection.cancels == 1
+
+
 async def test_a_reason_that_is_left_unsent_is_not_lost() -> None:
     async with open_page() as page:
         await page.write("a draft")
