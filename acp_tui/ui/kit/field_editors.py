@@ -199,12 +199,13 @@ class FieldEditor(Vertical):
 
     def focus_control(self) -> None:
         self.screen.set_focus(self.control)  # at once, because the next key is for it
-        self._reveal()
+        self.reveal()
 
     @on(events.DescendantFocus)
-    def _reveal(self) -> None:
-        """Scroll the whole field into view, including its question."""
-        self.call_after_refresh(self.scroll_visible, animate=False)
+    def reveal(self) -> None:
+        """Scroll the whole field into view, including its question, or at least what the user answers with."""
+        for part in (self, self.control):
+            self.call_after_refresh(part.scroll_visible, animate=False, immediate=True)
 
     def show_wrong(self, what: str) -> None:
         """Show why the current answer is invalid, until it changes; "" for valid."""
@@ -215,6 +216,8 @@ class FieldEditor(Vertical):
     @on(Input.Changed)
     @on(TextArea.Changed)
     def _forgive(self) -> None:
+        if self.control.has_focus:
+            self.reveal()
         # The event may arrive late, when the changed answer has already been validated.
         if self._wrong.display and self.raw != self._judged:
             self.show_wrong("")
@@ -227,7 +230,7 @@ class FieldEditor(Vertical):
         self._more.update(shown(self.control.cut_text))
         self._more.display = bool(self.control.cut_text)
         if self._more.display:
-            self._reveal()
+            self.reveal()
 
     @on(ChoiceRows.Finished)
     @on(Input.Submitted)

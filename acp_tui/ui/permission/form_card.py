@@ -262,6 +262,9 @@ class FormCard(VerticalScroll, can_focus=True):
         self.set_class(self.app.size.height < FRAME_FROM_ROWS, "-bare")
         self.guard.note_move()
         self.call_after_refresh(self._show_keys)
+        for editor in self._editors:
+            if editor.control.has_focus:
+                self.call_after_refresh(editor.reveal)
 
     async def on_key(self, event: events.Key) -> None:
         if event in (self._parts.last, self._foot.last):

@@ -183,6 +183,22 @@ async def test_the_field_that_is_answered_is_marked_and_whole_in_view() -> None:
             assert words in shown
 
 
+@pytest.mark.parametrize("default", [None, "two\nlines"])
+@pytest.mark.parametrize("size", [(80, 24), (60, 16), (40, 12)])
+async def test_the_field_with_the_keyboard_stays_in_view_when_the_screen_gets_smaller(
+    size: tuple[int, int], default: str | None
+) -> None:
+    fields = [TextField(f"field-{number}", description="about it " * 12) for number in range(4)]
+    last = TextField("last", description="about it " * 12, default=default)
+    async with open_form(form(*fields, last), size=(120, 40)) as page:
+        await page.press_slowly(*["tab"] * 4, *"words")
+        assert "words" in page.text
+        await page.pilot.resize_terminal(*size)
+        await page.until(lambda: "words" in page.text)
+        await page.press("pageup", "pageup", *"more")
+        await page.until(lambda: "wordsmore" in page.text)
+
+
 async def test_enter_leads_through_the_fields_and_from_the_last_one_sends() -> None:
     fields = (TextField("a"), BooleanField("b"), ChoiceField("c", CHOICES), MultiChoiceField("d", CHOICES))
     async with open_form(form(*fields, UnknownField("e", "object", {}))) as page:
