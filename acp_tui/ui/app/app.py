@@ -175,13 +175,14 @@ class AcpTuiApp(BaseApp):
         if self.keys.asked_again == asks:
             self.exit()
         elif hosted:
-            self.keys.ask_again(asks, QUIT_AGAIN_S, bool)
+            self.keys.ask_again(asks, QUIT_AGAIN_S, self.notices.drop_outdated)
             self._quit_hosted(hosted, waiting)
         elif at_work and self.can_leave and self.settings.sessions.host == "ask":
             self._quit_at_work(at_work, waiting)
         elif at_work or waiting or has_others:
             self.keys.note_asked(QUIT_AGAIN_S)
-            self.keys.ask_again(asks, QUIT_AGAIN_S, partial(self.notices.end, asks))
+            self.keys.ask_again(asks, QUIT_AGAIN_S, self.notices.drop_outdated)
+            self.notices.is_over[asks] = lambda: self.keys.asks_again != asks
             self.notify(asks, severity="warning", timeout=QUIT_AGAIN_S)
         else:
             self.exit()

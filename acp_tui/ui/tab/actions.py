@@ -189,6 +189,7 @@ class Actions:
         """
         screen, panel, session, prompt = self.tab.screen, self.tab.panel, self.tab.session, self.tab.prompt
         prompt.end_saying()
+        around = (screen.focused or screen).ancestors_with_self
         field = getattr(screen.focused, "selected_text", "")
         selected = field or prompt.selected_text or (panel.view.selected_text if panel is not None else "")
         if screen.app.screen is not screen:
@@ -197,10 +198,8 @@ class Actions:
             self.tab.run(copy(screen, selected))
             if panel is not None:
                 panel.view.clear_selection()
-        elif closing := [
-            node for node in (screen.focused or screen).ancestors_with_self if hasattr(node, "action_close")
-        ]:
-            closing[0].action_close()
+        elif close := next(filter(None, (getattr(node, "action_close", None) for node in around)), None):
+            close()
         elif self.tab.questions.card is not None:
             self.stop_asking()
         elif prompt.text or prompt.images:
@@ -313,21 +312,22 @@ class Actions:
         elif failed is None:
             self.tab.say("The last turn didn't fail, so there is no prompt to send again.")
         else:
-            entry = self.said.entries[failure] if failure is not None else None
-            said = entry.said if isinstance(entry, Failure) else None
-            due = (said.retry_at if said is not None else None) or 0.0
-            writing.send_again(Schedule(failed.text, failed.text, due), failed.images)
+            writing.send_again(Schedule(failed.text, failed.text, self._retry_at or 0.0), failed.images)
+
+    @property
+    def _retry_at(self) -> float | None:
+        """When the agent says to try again after the last failure, in seconds since the epoch; None if it doesn't."""
+        failure = self.said.last_failure
+        entry = self.said.entries[failure] if failure is not None else None
+        return entry.said.retry_at if isinstance(entry, Failure) and entry.said is not None else None
 
     def send_later(self, words: str) -> None:
         """Have a prompt wait for its time, or say why not and put back what was written."""
-        failure = self.said.last_failure
-        entry = self.said.entries[failure] if failure is not None else None
-        reset = entry.said.retry_at if isinstance(entry, Failure) and entry.said is not None else None
         session = self.tab.session
         try:
             if session is None or session.is_read_only or self.tab.writing.why_not:
                 raise NotATime(self.tab.writing.why_not or (NO_SESSION if session is None else WATCHING))
-            self.tab.writing.schedule(session, later(words, session.now() or 0.0, reset))
+            self.tab.writing.schedule(session, later(words, session.now() or 0.0, self._retry_at))
         except NotATime as error:
             self.tab.say(str(error), severity="warning")
             self.tab.prompt.put_before(self.tab.writing.slash_command if words else "/later ")
