@@ -86,10 +86,6 @@ class Actions:
         return not self.said.is_blank
 
     @property
-    def has_reply(self) -> bool:
-        return bool(self.said.last_reply)
-
-    @property
     def has_locations(self) -> bool:
         return any(map(taking_out.locations_of, self.said.entries))
 
@@ -99,7 +95,8 @@ class Actions:
 
     @property
     def has_queued(self) -> bool:
-        return self.tab.session is not None and bool(self.tab.session.queue.prompts)
+        queue = self.tab.session.queue if self.tab.session is not None else None
+        return queue is not None and bool(queue.prompts or queue.scheduled)
 
     @property
     def has_failed(self) -> bool:
@@ -124,15 +121,6 @@ class Actions:
     def has_providers(self) -> bool:
         agent = self.tab.link.agent
         return agent is not None and agent.lost is None and agent.capabilities.providers
-
-    @property
-    def can_detach(self) -> bool:
-        return self.tab.link.is_hosted or self.tab.app.can_leave
-
-    @property
-    def can_move(self) -> bool:
-        """Whether the session can move into a host."""
-        return self.tab.app.can_leave and not self.tab.link.is_hosted
 
     def offers(self, category: str) -> bool:
         """Whether the agent has an option of this category with more than one choice."""

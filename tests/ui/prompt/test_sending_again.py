@@ -77,6 +77,12 @@ async def test_the_waiting_prompt_is_queued_once_and_sent_earlier_from_there() -
         await page.until(lambda: page.connection.prompts == ["go", "go"])
 
 
+async def test_the_palette_leads_to_a_prompt_that_only_waits_for_its_time() -> None:
+    async with refused() as page:
+        await page.press("alt+g", "ctrl+p")
+        assert "Go to the queued prompts" in page.text
+
+
 async def test_a_waiting_prompt_that_is_removed_is_not_sent() -> None:
     async with refused(0.3) as page:
         await page.press("alt+g", "alt+down", "delete")
