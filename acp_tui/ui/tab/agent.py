@@ -143,16 +143,17 @@ class AgentController:
         """
         session = self._tab.session
         name, _, value = words.partition(" ")
+        written = self._tab.writing.slash_command  # another may be written before the agent answers
         if session is None or self._tab.writing.why_not:
             self._tab.say(self._tab.writing.why_not or NO_SESSION)
             if value:
-                self._tab.prompt.put_before(self._tab.writing.slash_command)
+                self._tab.prompt.put_before(written)
             return
         if value:
             try:
                 await choose(session, [(name, value)])
             except Unsupported:
-                self._tab.prompt.put_before(self._tab.writing.slash_command)
+                self._tab.prompt.put_before(written)
                 raise
             return
         options = session.conversation.options
