@@ -82,14 +82,14 @@ def _kinds_in(text: str | None) -> frozenset[str]:
     return kinds
 
 
-def _read_prompt(args: str | None) -> str:
+def _read_prompt(given: str | None) -> str:
     """Return `given` followed by what stdin holds, if it's a pipe or file; without one, all of stdin."""
-    if args is None:
+    if given is None:
         if sys.stdin.isatty():
             sys.stderr.write("Type your prompt, then press Ctrl+D:\n")
         return _read_stdin()
     piped = _read_stdin() if _has_input() else ""
-    return f"{args}\n\n{piped}" if piped.strip() else args
+    return f"{given}\n\n{piped}" if piped.strip() else given
 
 
 def _has_input() -> bool:

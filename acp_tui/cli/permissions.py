@@ -14,7 +14,7 @@ from anyio.abc import TaskGroup
 from acp_tui.cli.terminal import LineTerminal, open_terminal
 from acp_tui.client.line_comparison import told_diff
 from acp_tui.client.loading_variables import call_warnings
-from acp_tui.client.sessions.consent import IN_SESSION, UNASKED_OPTION
+from acp_tui.client.sessions.consent import FOR_SESSION, UNASKED_OPTION
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.workspace.runs_later import BUILD_FILE_MEANS, is_build_file
 from acp_tui.conversation import GUARD_S, request_outline
@@ -198,7 +198,7 @@ class PermissionPrompter:
         call = self._session.conversation.tool_call(request.tool_call_id).call
         title = visible_title(call)
         hint = ""
-        if IN_SESSION in request.options:
+        if request.is_ours and any(option.option_id in FOR_SESSION for option in request.options):
             kind = "run" if call.kind == "execute" else "write"
             hint = f"; the agent didn't ask for permission (to let it: {UNASKED_OPTION} {kind})"
         elif mode_of(self._session.conversation.options) is not None:

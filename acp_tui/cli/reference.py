@@ -42,8 +42,9 @@ def print_settings(args: Args) -> int:
 
     read = settings_in(args.cwd)
     settings = read.settings
-    notes = (*notes_of(read), *themes.theme_notes(settings.appearance.theme), *keymap.keymap_of(settings.keys).notes)
-    if themes.theme_notes(settings.appearance.theme):
+    wrong_theme = themes.theme_notes(settings.appearance.theme)
+    notes = (*notes_of(read), *wrong_theme, *keymap.keymap_of(settings.keys).notes)
+    if wrong_theme:
         settings = replace(settings, appearance=replace(settings.appearance, theme=themes.DARK.name))
     names = ", ".join(sorted(themes.THEME_NAMES))
     found = [replace(one, allowed=names) if one.key == "appearance.theme" else one for one in documented()]

@@ -39,7 +39,7 @@ class _Retelling:
         self._keys = map(facts.RequestKey, count(-1, -1))  # keys from 1 on belong to waiting questions
         self._turns = deque(conversation.turns)
         """The turns whose end isn't told yet."""
-        self._running = conversation.turn_start if conversation.turn is not facts.TurnPhase.IDLE else None
+        self._running = None if conversation.is_idle else conversation.turn_start
         """The entry that began the turn that runs."""
         self._begun: int | None = None
         """The entry that began the turn, while one runs as told."""

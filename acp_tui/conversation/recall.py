@@ -6,7 +6,7 @@ Agents tell less: not what the user answered and ran, some no tool calls, and at
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 from itertools import pairwise
@@ -42,7 +42,9 @@ def recall(loaded: Conversation, recorded: Conversation) -> None:
         [loaded.entries[turn.start] for turn in told[1:]], [recorded.entries[turn.start] for turn in sent[1:]]
     )
     entries, moved, again = loaded.entries.empty(), dict[int | None, EntryId](), dict[int | None, EntryId]()
-    for number, turn in enumerate(told):
+    astray = _told_elsewhere(loaded.entries, told, recorded.entries, {at: sent[to] for at, to in known.items()})
+    for number, whole_turn in enumerate(told):
+        turn = [at for at in whole_turn if at not in astray]
         start, wanted = len(entries), list(sent[known[number]] if number in known else ())
         as_recorded = _Turn([recorded.entries[at] for at in wanted])
         places = [as_recorded.place_of(loaded.entries[at]) for at in turn]
@@ -50,11 +52,13 @@ def recall(loaded: Conversation, recorded: Conversation) -> None:
             places = list(range(len(turn)))
             for at in turn:
                 entries.append(as_recorded.completed(loaded.entries[at]))
-            wanted = [at for at in wanted if isinstance(recorded.entries[at], Question | OwnCommand)]
+            never = (at for at in wanted if isinstance(recorded.entries[at], Question | OwnCommand))
+            wanted = sorted({*never, *(at for at in wanted if at in astray.values())})
         moved |= {at: EntryId(start + (place or 0)) for at, place in zip(turn, places, strict=True)}
         for at in wanted:
             again[at] = EntryId(len(entries))
             entries.append(recorded.entries[at])
+    moved |= {at: again[place] for at, place in astray.items()}
     loaded.entries = entries
     loaded.is_fork = loaded.is_fork or recorded.is_fork
     _move(loaded, recorded, moved, again)
@@ -64,6 +68,25 @@ def _turns(entries: Sequence[Entry]) -> list[range]:
     """Where what was before the first prompt is, and each turn."""
     starts = [at for at, entry in enumerate(entries) if isinstance(entry, Message) and entry.role == "user"]
     return [range(*ends) for ends in pairwise((0, *starts, len(entries)))]
+
+
+def _told_elsewhere(
+    loaded: Sequence[Entry], told: Sequence[range], recorded: Sequence[Entry], known: Mapping[int, range]
+) -> dict[int, int]:
+    """Where the tool calls were recorded that an agent tells in a wrong turn, as Gemini CLI does."""
+    places = {entry.call.tool_call_id: at for turn in known.values() for at, entry in _calls(recorded, turn)}
+    return {
+        at: places[entry.call.tool_call_id]
+        for number, turn in enumerate(told)
+        for at, entry in _calls(loaded, turn)
+        if entry.call.tool_call_id in places and places[entry.call.tool_call_id] not in known.get(number, ())
+    }
+
+
+def _calls(entries: Sequence[Entry], turn: range) -> Iterator[tuple[int, ToolCallEntry]]:
+    for at in turn:
+        if isinstance(entry := entries[at], ToolCallEntry):
+            yield at, entry
 
 
 def _known(told: Sequence[Entry], recorded: Sequence[Entry]) -> dict[int, int]:
@@ -89,6 +112,8 @@ def _is_told(sent: Entry, told: Entry) -> bool:
     paths = [uri.removeprefix(FILE_SCHEME) for uri in uris]
     names = [*uris, *paths, *(path.rstrip("/").rpartition("/")[2] for path in paths)]
     words, rest = " ".join(sent.text.split()), " ".join(told.text.split())
+    if rest.startswith(tuple(f"{words}@{uri}" for uri in uris)):
+        return True  # Gemini CLI goes on with what it read there
     is_told = words in rest
     for each in (*texts, words):
         rest = rest.replace(" ".join(each.split()), "", 1)

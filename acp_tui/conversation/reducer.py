@@ -239,7 +239,7 @@ def _prompt_sent(conversation: Conversation, prompt: updates.PromptSent) -> Chan
     entry_id = _append(conversation, message)
     if prompt.awaits_id:
         conversation.unaccepted.append(entry_id)
-        if conversation.turn is not facts.TurnPhase.IDLE:
+        if not conversation.is_idle:
             conversation.joining.add(entry_id)
             conversation.has_run, conversation.idle_report = False, None
             return Change((entry_id,), (facts.Fact.TURN,))
@@ -307,13 +307,13 @@ def _state_reported(conversation: Conversation, report: updates.StateReported) -
     if report.state == UNKNOWN:  # the agent can't tell: neither work nor the end of it
         return Change(facts=(facts.Fact.TURN,))
     if report.state != IDLE:
-        if conversation.turn is facts.TurnPhase.IDLE:  # the agent started working on its own
+        if conversation.is_idle:  # the agent started working on its own
             _begin_turn(conversation, entries.EntryId(len(conversation.entries)))
         if conversation.idle_report is not None:  # a turn had ended, and another prompt was waiting
             _count(conversation, conversation.idle_report.usage)
         conversation.has_run, conversation.idle_report = True, None
         return Change(facts=(facts.Fact.TURN,))
-    if conversation.turn is facts.TurnPhase.IDLE:
+    if conversation.is_idle:
         return Change(facts=(facts.Fact.TURN,))  # a snapshot: its details about the turn were reported before
     conversation.idle_report = report
     ended = _end_if_over(conversation)
@@ -366,7 +366,7 @@ def _end_turn(conversation: Conversation, touched: tuple[entries.EntryId, ...], 
     conversation.unaccepted.clear()
     conversation.joining.clear()
     touched = (*touched, *_release_held(conversation))
-    start = conversation.turn_start if conversation.turn is not facts.TurnPhase.IDLE else None
+    start = None if conversation.is_idle else conversation.turn_start
     conversation.turn = facts.TurnPhase.IDLE
     conversation.last_stop_reason = stop_reason
     conversation.open_message = None
@@ -425,7 +425,7 @@ def _let_go(conversation: Conversation, status: str = tool_calls.FAILED) -> Chan
     forgotten = forget_elicitations(conversation)
     settled = _settle_calls(conversation, status, conversation.unsettled_calls)
     waited = tuple(conversation.tool_call_entries[call_id] for call_id in asked)
-    if conversation.turn is not facts.TurnPhase.IDLE:
+    if not conversation.is_idle:
         conversation.turn_usage = None  # it's that of the turn before
         settled = _end_turn(conversation, settled, None).entries
     conversation.open_message = conversation.echo = None
@@ -472,7 +472,7 @@ def _awaits_nothing(conversation: Conversation, call_id: tool_calls.ToolCallId) 
     return (
         call_id in conversation.unsettled_calls
         and not conversation.tool_call(call_id).waiting
-        and not (is_of_turn and conversation.turn is not facts.TurnPhase.IDLE)
+        and (conversation.is_idle or not is_of_turn)
         and call_id not in _calls_behind(conversation)
         and facts.SessionId(call_id) not in conversation.subagents
     )
@@ -726,9 +726,7 @@ def _fact(conversation: Conversation, update: updates.FactUpdate) -> facts.Fact:
             if update.keeps_cost and before is not None:
                 usage = replace(usage, cost_amount=before.cost_amount, cost_currency=before.cost_currency)
             conversation.usage = usage
-            if (
-                conversation.turns and conversation.turn is facts.TurnPhase.IDLE
-            ):  # the agent counted after the turn's end
+            if conversation.turns and conversation.is_idle:  # the agent counted after the turn's end
                 conversation.turns[-1] = _with_spent(conversation, conversation.turns[-1])
             return facts.Fact.USAGE
         case updates.NoticeShown(severity, title, description):

@@ -28,7 +28,7 @@ from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.sessions.session import Session, Unsubscribe
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Change, Conversation
-from acp_tui.conversation.facts import RequestKey, TurnPhase
+from acp_tui.conversation.facts import RequestKey
 from acp_tui.conversation.permission_requests import Rejection
 from acp_tui.ui.conversation.entry_views import (
     CommandView,
@@ -135,9 +135,8 @@ class SessionView(Vertical):
         if self.session is None:
             return
         conversation = self.session.conversation
-        is_working = conversation.turn is not TurnPhase.IDLE
-        plans = tuple(conversation.plans.values())
-        self._plan.show_plans(plans, is_past=conversation.is_past_plans)
+        is_working = not conversation.is_idle
+        self._plan.show_plans(tuple(conversation.plans.values()), is_past=conversation.is_past_plans)
         card = self._card
         card.fit(self.size.height)
         was_shown = card.display

@@ -64,6 +64,13 @@ def as_codex(words: str, files: Sequence[TextResource]) -> str:
     return words + "".join(link(file) + context(file) for file in files)
 
 
+def as_gemini(words: str, files: Sequence[TextResource]) -> str:
+    """As Gemini CLI 0.61.0 does."""
+    contents = [f"Content from @{file.uri}:\n{file.text}" for file in files]
+    prompt = words + "".join(f"@{file.uri}" for file in files)
+    return "\n".join((prompt, "--- Content from referenced context ---", *contents))
+
+
 def link(file: TextResource) -> str:
     return f"[@{file.uri.rpartition('/')[2]}]({file.uri})"
 
@@ -173,6 +180,14 @@ def test_a_turn_of_which_the_agent_tells_more_stays_with_the_answers_below() -> 
     ]
 
 
+@pytest.mark.parametrize("more", [(), (agent("Done elsewhere."),)], ids=["", "of which the agent tells more"])
+def test_a_call_that_is_told_in_another_turn_stays_in_its_own(more: tuple[SessionUpdate, ...]) -> None:
+    """Gemini CLI 0.61.0 tells some calls in an earlier turn."""
+    conversation = loaded(*LOADED[:4], call("u"), user("Run"), *more)
+    assert conversation.tool_call(ToolCallId("u")).decisions == recorded().tool_call(ToolCallId("u")).decisions
+    assert texts(conversation) == [*texts(recorded())[:-1], *texts(fold(*more)), texts(recorded())[-1]]
+
+
 def test_a_call_that_ended_after_the_recording_did_tells_how() -> None:
     conversation = fold(user("Paint"), call("t", status="completed"))
     recall(conversation, fold(prompt("Paint"), call("t", status="in_progress")))
@@ -214,7 +229,7 @@ def test_a_prompt_whose_attachment_is_told_as_the_users_words_reads_as_it_was_se
     assert texts(conversation) == texts(was)
 
 
-@pytest.mark.parametrize("agent_writes", [as_opencode, as_claude, as_codex])
+@pytest.mark.parametrize("agent_writes", [as_opencode, as_claude, as_codex, as_gemini])
 @pytest.mark.parametrize(
     "names", [*((name,) for name in NAMES), NAMES, NAMES[::-1]], ids=[*NAMES, "all", "all the other way round"]
 )

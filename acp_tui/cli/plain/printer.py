@@ -364,8 +364,8 @@ def _words(entry: entries.Entry) -> str:
         case entries.TurnEnd(stop_reason):
             return make_visible_line(stop_words(stop_reason))
         case entries.Failure(message, detail, stderr_tail, said):
-            lines = filter(None, (message, detail, *last_words(stderr_tail.strip().split("\n")), *error_words(said)))
-            return make_visible("\n".join(lines))
+            tail = last_words(stderr_tail.strip("\r\n").split("\n"))
+            return make_visible("\n".join(filter(None, (message, detail, *tail, *error_words(said)))))
         case Reconnected(forked_from=title) if title:
             return make_visible_line(forked(title))
         case Reconnected(remembers, _, why):

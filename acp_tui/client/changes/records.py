@@ -100,7 +100,7 @@ class Records:
     def in_folder(self, folder: str) -> dict[str, FileRecord]:
         names, records = self._folders.get(folder, (b"\0", b""))
         each = bytes(names).split(b"\0")[1:-1]
-        return {_decoded(name): self._entry(records, at) for at, name in enumerate(each)}
+        return {name.decode("utf-8", "surrogateescape"): self._entry(records, at) for at, name in enumerate(each)}
 
     def folders(self) -> list[str]:
         return list(self._folders)
@@ -139,7 +139,3 @@ def _index_of(names: bytearray, name: str) -> int | None:
 
 def _encoded(name: str) -> bytes:
     return name.encode("utf-8", "surrogateescape")
-
-
-def _decoded(name: bytes) -> str:
-    return name.decode("utf-8", "surrogateescape")

@@ -49,7 +49,6 @@ from acp_tui.conversation.facts import (
     SessionStatus,
     SessionSummary,
     StdioServer,
-    TurnPhase,
 )
 from acp_tui.conversation.updates import Disconnected, Reconnected, SessionUpdate
 from acp_tui.conversation.visible import make_visible_line
@@ -588,7 +587,7 @@ class Agent:
         """
         self._require(self.capabilities.load_session, "loading sessions (loadSession)")
         known = self.sessions.get(session_id)
-        if known is not None and known.conversation.turn is not TurnPhase.IDLE:
+        if known is not None and not known.conversation.is_idle:
             raise errors.PromptInProgress("the session is in the middle of a turn", hint="wait, or cancel the turn")
         workplace = self._workplace(cwd, **added)
         session = self._session(session_id, workplace, attend)

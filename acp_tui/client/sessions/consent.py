@@ -122,10 +122,18 @@ class Rules:
 
 
 ALLOW: Final = PermissionOption("allow", "Allow once", "allow_once")
-IN_SESSION: Final = PermissionOption("allow_in_session", "Allow in this session", "allow_always")
+IN_SESSION: Final = PermissionOption("allow_in_session", "Allow every {what} in this session", "allow_always")
 REFUSE: Final = PermissionOption("refuse", "Refuse", "reject_once")
-NEVER: Final = PermissionOption("never_in_session", "Never in this session", "reject_always")
+NEVER: Final = PermissionOption("never_in_session", "Refuse every {what} in this session", "reject_always")
 FOR_SESSION: Final = (IN_SESSION.option_id, NEVER.option_id)
+
+
+def unasked_options(kind: UnaskedKind) -> tuple[PermissionOption, ...]:
+    """The answers to what an agent didn't ask about."""
+    what = {"write": "write", "run": "command"}[kind]
+    return tuple(replace(one, name=one.name.format(what=what)) for one in (ALLOW, IN_SESSION, REFUSE, NEVER))
+
+
 UNATTENDED: Final = "nobody-asked"
 """Stands for an option's ID: the request was refused because there was no one to ask."""
 
@@ -275,7 +283,7 @@ class Consent:
         if is_allowed:
             return None
         if_nobody = f"; it can ask, or the user can let it with {UNASKED_OPTION} {kind}"
-        return _Question(why, (ALLOW, IN_SESSION, REFUSE, NEVER), if_nobody=if_nobody)
+        return _Question(why, unasked_options(kind), if_nobody=if_nobody)
 
     async def _asked(self, request: AccessRequest, place: Place, question: _Question) -> tool_calls.ToolCallId:
         patch = _question(request, place, content=(*question.compared, *request.content))

@@ -50,6 +50,10 @@ NOT_TOLD: Final = "The agent continues this session, but doesn't tell what was s
 PAUSES_S: Final = (0.2, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
 """Pauses between attempts to reconnect. The last one repeats."""
 LIST_PATIENCE_S: Final = 3.0
+TOLD_LATE_S: Final = 0.5
+"""How long to wait for the history of a session that was loaded without one."""
+TOLD_PAUSE_S: Final = 0.1
+"""A history that comes late has ended when nothing has followed for so long."""
 """How long to wait for the agent's list, to say whether it has a session that it didn't open."""
 
 
@@ -376,10 +380,30 @@ def _is_unused(session: Session) -> bool:
 
 async def show_as_recorded(session: Session, command: AgentCommand) -> None:
     """Show what was loaded as it was recorded, in a session that isn't shown yet. A host tells all of it itself."""
-    if not (command.is_host or session.conversation.is_blank):
-        recorded = await to_thread.run_sync(recorded_conversation, session.session_id, command)
-        if recorded is not None:
-            recall(session.conversation, recorded)
+    if command.is_host:
+        return
+    is_told = not session.conversation.is_blank
+    recorded = await to_thread.run_sync(recorded_conversation, session.session_id, command)
+    if recorded is not None and not recorded.is_blank:
+        if not is_told:
+            await _told(session)
+        recall(session.conversation, recorded)
+
+
+async def _told(session: Session) -> None:
+    """Wait until the agent has told what was said, which Gemini CLI does only after it has answered."""
+    more = not session.conversation.is_blank or await _changes_within(session, TOLD_LATE_S)
+    while more:
+        more = await _changes_within(session, TOLD_PAUSE_S)
+
+
+async def _changes_within(session: Session, seconds: float) -> bool:
+    changed = anyio.Event()
+    unsubscribe = session.subscribe(lambda _: changed.set())
+    with anyio.move_on_after(seconds):
+        await changed.wait()
+    unsubscribe()
+    return changed.is_set()
 
 
 def keep_title(session: Session, title: str, *, is_named: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta
-from math import isfinite
+from math import inf
 from typing import Final, NamedTuple
 
 from acp_tui.conversation.wording import clock_time
@@ -31,7 +31,7 @@ class Schedule(NamedTuple):
     """The command as the user wrote it; of a repeat, with the times that are left."""
     text: str
     due: float
-    """When to send it, in seconds since the epoch; infinite while the command runs that may end it."""
+    """When to send it, in seconds since the epoch; 0 for now, infinite while the command runs that may end it."""
     every_s: float = 0.0
     times: int = 1
     """How often it may still be sent."""
@@ -40,7 +40,7 @@ class Schedule(NamedTuple):
 
     @property
     def words(self) -> str:
-        when = clock_time(self.due) if isfinite(self.due) else "your command runs" if self.until else "now"
+        when = clock_time(self.due) if 0 < self.due < inf else "your command runs" if self.due and self.until else "now"
         more = f", {self.times} more" if self.every_s else ""
         until = f" until `{self.until}`" if self.until else ""
         return f"{when}{more}: {self.text}{until}"

@@ -306,7 +306,7 @@ class Session:
         answers with an error, and AgentLost if it's gone.
         """
         self._require_open()
-        if self.conversation.turn is not facts.TurnPhase.IDLE:
+        if not self.conversation.is_idle:
             raise PromptInProgress("the agent is still working on the last prompt", hint="wait, or cancel the turn")
         sendable, unlike = fit(blocks, self._capabilities)
         patience_s = self.late_patience_s if self.conversation.last_stop_reason == "cancelled" else 0.0
@@ -363,7 +363,7 @@ class Session:
         self._turn_over = Event()
 
         def look(_: Change | None = None) -> None:
-            if self.conversation.turn is facts.TurnPhase.IDLE:
+            if self.conversation.is_idle:
                 self._turn_over.set()
 
         unsubscribe = self.subscribe(look)
@@ -677,7 +677,7 @@ class Session:
     def cut_off(self) -> str:
         """Note that the connection broke. Returns what that means for the user, in sentences."""
         self.is_cut_off = True
-        self.has_missed = self.has_missed or self.conversation.turn is not facts.TurnPhase.IDLE
+        self.has_missed = self.has_missed or not self.conversation.is_idle
         lost = ["You won't see what the agent does until you are connected again."] if self.has_missed else []
         if self.conversation.is_asking:
             lost.append("Its question was withdrawn; it may ask again.")

@@ -125,6 +125,7 @@ class Replay:
             case Closed(_, session_id):
                 self._sessions.close(session_id)
             case Restarted():
+                self._sessions.end_telling(*self._sessions.told_late)
                 self._restart(self.conversations)
             case _:
                 pass
@@ -217,6 +218,7 @@ class Replay:
         return None
 
     def _prompt(self, session: ReplayedSession, session_id: SessionId, params: _Params) -> None:
+        self._sessions.end_telling(session_id)
         notes = self._notes.pop(session_id, ())
         request = _readable(lambda: decode(PromptRequest, params))
         if request is not None:

@@ -81,6 +81,8 @@ class ReplayedSessions(Routes[ReplayedSession]):
         self.asked: tuple[ReplayedSession, RequestKey] | None = None
         """The last question, until a caller takes it."""
         self._opening: dict[SessionId, ReplayedSession | None] = {}
+        self.told_late: dict[SessionId, ReplayedSession] = {}
+        """Sessions that were loaded, although their agent hadn't told yet what was said."""
         self._given_up: dict[SessionId, ReplayedSession] = {}
         """Sessions that couldn't be opened. If the user was closing one, it stays readable when closed."""
         self._terminals: dict[tuple[SessionId | None, TerminalId], ReplayedSession] = {}
@@ -111,6 +113,8 @@ class ReplayedSessions(Routes[ReplayedSession]):
 
     def apply_own(self, session_id: SessionId | None, update: updates.SessionUpdate) -> None:
         """Apply the client's own action. Does nothing if the session isn't known."""
+        if session_id is not None:
+            self.end_telling(session_id)
         if isinstance(update, updates.Disconnected):
             self._give_up_opening(session_id)
         session = self.outside if session_id is None else self._concerned(session_id, update)
@@ -173,15 +177,27 @@ class ReplayedSessions(Routes[ReplayedSession]):
 
     def finish(self, session: ReplayedSession, state: Sequence[updates.SessionUpdate]) -> None:
         assert session.session_id is not None
-        earlier = self._before(session.session_id, self._opening.pop(session.session_id, None))
         for update in state:
             self.apply(session, update)
-        if earlier is not None and earlier is not session.conversation:  # it was loaded
-            recall(session.conversation, snapshot(earlier))
+        self.told_late[session.session_id] = session
+        before = self._before(session.session_id, self._opening.get(session.session_id))
+        if before is None or not session.conversation.is_blank:
+            self.end_telling(session.session_id)
+
+    def end_telling(self, *session_ids: SessionId) -> None:
+        """Show what was loaded as it was recorded. What the agent tells of these sessions from now on is new."""
+        for session_id in session_ids:
+            session = self.told_late.pop(session_id, None)
+            if session is None:
+                continue
+            earlier = self._before(session_id, self._opening.pop(session_id, None))
+            if earlier is not None and earlier is not session.conversation:  # it was loaded
+                recall(session.conversation, snapshot(earlier))
 
     def give_up(self, session: ReplayedSession) -> None:
         """The agent didn't open it: restore the session that had its ID before."""
         assert session.session_id is not None
+        self.told_late.pop(session.session_id, None)
         before = self._opening.pop(session.session_id, None)
         if before is not None:
             self.open[session.session_id] = before

@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cached_property, partial
-from math import isfinite
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -72,10 +72,11 @@ QUIT_AGAIN_S: Final = 5.0
 
 
 def _waiting_words(times: Sequence[float]) -> str:
-    """How many prompts wait for these times, and until when; "" for none."""
+    """How many prompts wait for these times, and for what; "" for none."""
     if not times:
         return ""
-    until = f"until {clock_time(min(times))}" if isfinite(min(times)) else "for your command"
+    first = min(times)  # 0 for one that the user wants sent as soon as there is an agent
+    until = "for your command" if first == inf else f"until {clock_time(first)}" if first else "for its agent"
     return f"1 prompt waits {until}" if len(times) == 1 else f"{len(times)} prompts wait, the first {until}"
 
 
@@ -175,13 +176,14 @@ class AcpTuiApp(BaseApp):
         if self.keys.asked_again == asks:
             self.exit()
         elif hosted:
-            self.keys.ask_again(asks, QUIT_AGAIN_S, bool)
+            self.keys.ask_again(asks, QUIT_AGAIN_S, self.notices.drop_outdated)
             self._quit_hosted(hosted, waiting)
         elif at_work and self.can_leave and self.settings.sessions.host == "ask":
             self._quit_at_work(at_work, waiting)
         elif at_work or waiting or has_others:
             self.keys.note_asked(QUIT_AGAIN_S)
-            self.keys.ask_again(asks, QUIT_AGAIN_S, partial(self.notices.end, asks))
+            self.keys.ask_again(asks, QUIT_AGAIN_S, self.notices.drop_outdated)
+            self.notices.is_over[asks] = lambda: self.keys.asks_again != asks
             self.notify(asks, severity="warning", timeout=QUIT_AGAIN_S)
         else:
             self.exit()

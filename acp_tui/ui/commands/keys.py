@@ -49,9 +49,10 @@ class Keys:
         self._asked_elsewhere_until = -math.inf
         self.asked_again = ""
         """What asked the user to press the current key, just before it; "" if nothing did."""
-        self._asks_again = ""
-        self._asking_again: Timer | None = None
-        self._end_saying: Callable[[], object] = bool
+        self.asks_again = ""
+        """What asks for that now."""
+        self._asking_again: tuple[Timer, Callable[[], None]] | None = None
+        """When that ends, and what to do then."""
         self._stray: tuple[str, float] | None = None
         """The last key and its time, since a focused question went away; None after a pause."""
         self._gone_took_text = False
@@ -77,18 +78,18 @@ class Keys:
         """Record that a notice asks the user to press a key within this time. Other questions take no answer then."""
         self._asked_elsewhere_until = self._clock() + for_s
 
-    def ask_again(self, words: str, for_s: float, end_saying: Callable[[], object]) -> None:
+    def ask_again(self, words: str, for_s: float, end_saying: Callable[[], None]) -> None:
         """Have `words` ask for a key again, until the next key, click, or paste, but no longer than `for_s`."""
         self._end_asking_again()
-        self._asks_again, self._end_saying = words, end_saying
-        self._asking_again = self._app.set_timer(for_s, self._end_asking_again)
+        self.asks_again = words
+        self._asking_again = self._app.set_timer(for_s, self._end_asking_again), end_saying
 
     def _end_asking_again(self) -> None:
-        self._asks_again = ""
+        self.asks_again = ""
         if self._asking_again is not None:
-            self._asking_again.stop()
-            self._asking_again = None
-            self._end_saying()
+            (timer, end_saying), self._asking_again = self._asking_again, None
+            timer.stop()
+            end_saying()
 
     async def take(self, event: events.Event) -> bool:
         """Run what the key stands for. Returns False to pass the event on, with the key that widgets know."""
@@ -98,7 +99,7 @@ class Keys:
             if isinstance(event, events.Key) and event.is_printable and self.pause_s < PAUSE_S:
                 self._gaps.append(self.pause_s)
         if isinstance(event, events.Key | events.Paste | events.MouseDown) and not event.is_forwarded:
-            self.asked_again = self._asks_again
+            self.asked_again = self.asks_again
             self._end_asking_again()
         is_stray = isinstance(event, events.Key | events.Paste) and self.is_stray(event)
         if is_stray and isinstance(event, events.Paste):

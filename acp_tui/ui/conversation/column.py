@@ -13,7 +13,6 @@ from textual.strip import Strip
 
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Entry, EntryId, Message, OwnCommand, Question, Subagent, ToolCallEntry
-from acp_tui.conversation.facts import TurnPhase
 from acp_tui.ui.conversation.drawing import DrawContext, Drawing
 from acp_tui.ui.conversation.messages import AgentMessage, Thought, UserMessage
 from acp_tui.ui.conversation.notes import NoteDrawing, QuestionDrawing, Undrawable
@@ -211,7 +210,7 @@ class Column:
         for entry_id in sorted(self.dirty, reverse=True):
             if not self._read(entry_id, is_time_up) or (self.dirty and is_time_up()):
                 return False
-        if self._conversation.turn is TurnPhase.IDLE and self.drawings:
+        if self._conversation.is_idle and self.drawings:
             self._close(len(self.drawings) - 1)
         return True
 

@@ -63,9 +63,6 @@ class TerminalLines(Lines):
     def __len__(self) -> int:
         return self._count
 
-    def _line(self, at: int) -> Strip:
-        return self._some(range(at, at + 1))[0]
-
     def _some(self, indexes: range) -> list[Strip]:
         strips = [strip_of(line) for line in self._screen.lines(indexes.start, indexes.stop)[:: indexes.step]]
         return [strip if strip.cell_length <= self._width else strip.crop(0, self._width) for strip in strips]

@@ -286,7 +286,7 @@ class AgentsScreen(Dialog[ListedAgent | None]):
         where = "in a new git worktree of this folder" if self.is_in_worktree else "in this folder"
         told = f"It works {where} · {{agents_worktree}}: {WHERE[not self.is_in_worktree]}"
         self._worktree_line.update(keys_in_force(self).hint(told))
-        self._worktree_line.display = self.app.size.height >= WORKTREE_FROM_ROWS
+        self._worktree_line.display = self.is_in_worktree or self.app.size.height >= WORKTREE_FROM_ROWS
 
     @work(exclusive=True)
     async def _show_catalogue(self) -> None:

@@ -132,7 +132,7 @@ class AnswerGuard:
     def note_move(self) -> None:
         """Restart the pause: something else may be under the mouse. It begins when that is shown."""
         self._version += 1
-        self._was_read, self._shown_at = self.was_read, math.inf
+        self._was_read, self._shown_at = self.was_read(self._clock()), math.inf
         self.when_shown("question", self._note_shown)
 
     def when_shown(self, what: str, tell: Callable[[float], None]) -> None:
@@ -161,10 +161,9 @@ class AnswerGuard:
         """Whether a key pressed now counts."""
         return self._clock() >= self._opens_at
 
-    @property
-    def was_read(self) -> bool:
-        """Whether the question was in view as it reads now, for as long as the pause takes."""
-        return self._was_read or self._clock() >= self._shown_at + GUARD_S
+    def was_read(self, at_s: float) -> bool:
+        """Whether the question was in view by then as it reads now, for as long as the pause takes."""
+        return self._was_read or at_s >= self._shown_at + GUARD_S
 
     def was_shown_before(self, event: Message) -> bool:
         """Whether the terminal had shown the question as it is now when this was pressed."""
@@ -283,7 +282,8 @@ class QuestionGuard(AnswerGuard):
 
     def follow(self, other: QuestionGuard) -> None:
         """Note that the question of the other guard is shown here from now on."""
-        self.is_unasked, self._was_read, self._typed_at = other.is_unasked, other.was_read, other._typed_at
+        self.is_unasked, self._typed_at = other.is_unasked, other._typed_at
+        self._was_read = other.was_read(other._clock())
         self.typed += other.take_typed()
 
     def come_unasked(self) -> None:
@@ -367,9 +367,8 @@ class QuestionGuard(AnswerGuard):
         Not as the end of a word, though: no other character may have been typed just before.
         """
         at_s = self._pressed_time(event)
-        was_read = self._was_read or at_s >= self._shown_at + GUARD_S
         is_held = at_s < self._typed_at + GUARD_S or self._may_be_held(event.key, at_s)
-        return was_read and self.was_shown_before(event) and not is_held and not self.is_asked_elsewhere
+        return self.was_read(at_s) and at_s >= self._shown_at and not is_held and not self.is_asked_elsewhere
 
     def _is_bound_above(self, key: str) -> bool:
         screen = self._widget.screen if self._widget is not None else None

@@ -117,12 +117,6 @@ class Notices:
             if notice.message in self.is_over and self.is_over[notice.message]():
                 self._remove(notice)
 
-    def end(self, message: str) -> None:
-        """Remove the notice of this text, if it's shown."""
-        for notice in self.shown:
-            if notice.message == message:
-                self._remove(notice)
-
     def _remove(self, notice: Notification) -> None:
         self.is_over.pop(notice.message, None)
         self._said_on.pop(notice.identity, None)

@@ -153,9 +153,14 @@ class AnswerableRequest(RequestBody, can_focus=True):
         self.show_changes()
         is_letter = event.key in LETTERS.values()  # it answers other requests, so it isn't the beginning of a text
         no_answer = f"No answer has that letter; these keys answer: {keys_told(self.options)}" if is_letter else ""
-        index = answer_of(self.options, event.key) if event.key in ANSWER_KEYS else None
-        rejects = index is not None and self.options[index].is_rejection
+        option = self._option_of(event.key)
+        rejects = option is not None and option.is_rejection
         await self.guard.take_key(event, self._decision(event.key), no_answer, rejects=rejects)
+
+    def _option_of(self, key: str) -> PermissionOption | None:
+        """The answer that the key stands for; None if it stands for none."""
+        index = answer_of(self.options, key) if key in ANSWER_KEYS else None
+        return self.options[index] if index is not None else None
 
     def _decision(self, key: str) -> str:
         """What the key would decide; "" if it decides nothing, as without room, where it shows the request."""
@@ -163,13 +168,13 @@ class AnswerableRequest(RequestBody, can_focus=True):
         if binding is None or self._rows is None:
             return ""
         if key in ANSWER_KEYS:
-            index = answer_of(self.options, key)
-            return "" if index is None else kind_word(self.options[index])
+            option = self._option_of(key)
+            return "" if option is None else kind_word(option)
         return binding.description if binding.action == "reject_and_say_why" else ""
 
     def binding_of(self, key: str) -> Binding | None:
         """The key's binding. A number or letter without an option has none, nor `w` if no option rejects."""
-        if key in ANSWER_KEYS and answer_of(self.options, key) is None and not self._is_unclear(key):
+        if key in ANSWER_KEYS and self._option_of(key) is None and not self._is_unclear(key):
             return None
         binding = next(iter(bindings_of_key(self, key)), None)
         is_idle = binding is not None and binding.action == "reject_and_say_why" and self._rejection is None

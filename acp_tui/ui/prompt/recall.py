@@ -343,14 +343,10 @@ class Recall:
             self._prompt.set_draft("")
         elif self._prompt.draft:
             self._memory.drafts.move(before, place)
-        self._bring_back(own)
+        if own and own != self._prompt.draft:
+            self._prompt.put_before(own)
         if own and was_left:
             self._tell_back()
-
-    def _bring_back(self, kept: str) -> None:
-        """Put a saved draft before what is written."""
-        if kept and kept != self._prompt.draft:
-            self._prompt.put_before(kept)
 
     def _tell_back(self) -> None:
         """Tell the user, once, that the text in the prompt is from last time."""

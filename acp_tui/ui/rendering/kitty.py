@@ -152,9 +152,6 @@ class _Placeholders(Lines):
     def __len__(self) -> int:
         return len(self._rows)
 
-    def _line(self, at: int) -> Strip:
-        return self._some(range(at, at + 1))[0]
-
     def _some(self, indexes: range) -> list[Strip]:
         self._terminal.hold(self._id, self._png, self._cells)
         return [self._rows[at] for at in indexes]

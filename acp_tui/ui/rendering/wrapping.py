@@ -6,7 +6,6 @@ Knows nothing of what the text means. Some lines are drawn when first viewed, an
 from __future__ import annotations
 
 import re
-from abc import abstractmethod
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple, TypeAlias, cast, overload
@@ -55,12 +54,11 @@ class Lines(Sequence[Strip]):
             return self._some(range(*index.indices(len(self))))
         return self._line(range(len(self))[index])
 
-    @abstractmethod
     def _line(self, at: int) -> Strip:
-        """Return the line at this index, which is in range."""
+        """Return the line at this index, which is in range. Override it, or `_some` if drawing several is cheaper."""
+        return self._some(range(at, at + 1))[0]
 
     def _some(self, indexes: range) -> list[Strip]:
-        """Return the lines at these indexes. Override it if drawing them together is cheaper."""
         return [self._line(at) for at in indexes]
 
 

@@ -36,7 +36,7 @@ def state_of(conversation: Conversation) -> str:
         return "cancelling"
     if conversation.is_asking:
         return "waiting"
-    return "ready" if conversation.turn is TurnPhase.IDLE else "working"
+    return "ready" if conversation.is_idle else "working"
 
 
 def facts_of(

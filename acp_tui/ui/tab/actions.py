@@ -86,10 +86,6 @@ class Actions:
         return not self.said.is_blank
 
     @property
-    def has_reply(self) -> bool:
-        return bool(self.said.last_reply)
-
-    @property
     def has_locations(self) -> bool:
         return any(map(taking_out.locations_of, self.said.entries))
 
@@ -99,7 +95,8 @@ class Actions:
 
     @property
     def has_queued(self) -> bool:
-        return self.tab.session is not None and bool(self.tab.session.queue.prompts)
+        queue = self.tab.session.queue if self.tab.session is not None else None
+        return queue is not None and bool(queue.prompts or queue.scheduled)
 
     @property
     def has_failed(self) -> bool:
@@ -124,15 +121,6 @@ class Actions:
     def has_providers(self) -> bool:
         agent = self.tab.link.agent
         return agent is not None and agent.lost is None and agent.capabilities.providers
-
-    @property
-    def can_detach(self) -> bool:
-        return self.tab.link.is_hosted or self.tab.app.can_leave
-
-    @property
-    def can_move(self) -> bool:
-        """Whether the session can move into a host."""
-        return self.tab.app.can_leave and not self.tab.link.is_hosted
 
     def offers(self, category: str) -> bool:
         """Whether the agent has an option of this category with more than one choice."""
@@ -189,6 +177,7 @@ class Actions:
         """
         screen, panel, session, prompt = self.tab.screen, self.tab.panel, self.tab.session, self.tab.prompt
         prompt.end_saying()
+        around = (screen.focused or screen).ancestors_with_self
         field = getattr(screen.focused, "selected_text", "")
         selected = field or prompt.selected_text or (panel.view.selected_text if panel is not None else "")
         if screen.app.screen is not screen:
@@ -197,10 +186,8 @@ class Actions:
             self.tab.run(copy(screen, selected))
             if panel is not None:
                 panel.view.clear_selection()
-        elif closing := [
-            node for node in (screen.focused or screen).ancestors_with_self if hasattr(node, "action_close")
-        ]:
-            closing[0].action_close()
+        elif close := next(filter(None, (getattr(node, "action_close", None) for node in around)), None):
+            close()
         elif self.tab.questions.card is not None:
             self.stop_asking()
         elif prompt.text or prompt.images:
@@ -313,21 +300,22 @@ class Actions:
         elif failed is None:
             self.tab.say("The last turn didn't fail, so there is no prompt to send again.")
         else:
-            entry = self.said.entries[failure] if failure is not None else None
-            said = entry.said if isinstance(entry, Failure) else None
-            due = (said.retry_at if said is not None else None) or 0.0
-            writing.send_again(Schedule(failed.text, failed.text, due), failed.images)
+            writing.send_again(Schedule(failed.text, failed.text, self._retry_at or 0.0), failed.images)
+
+    @property
+    def _retry_at(self) -> float | None:
+        """When the agent says to try again after the last failure, in seconds since the epoch; None if it doesn't."""
+        failure = self.said.last_failure
+        entry = self.said.entries[failure] if failure is not None else None
+        return entry.said.retry_at if isinstance(entry, Failure) and entry.said is not None else None
 
     def send_later(self, words: str) -> None:
         """Have a prompt wait for its time, or say why not and put back what was written."""
-        failure = self.said.last_failure
-        entry = self.said.entries[failure] if failure is not None else None
-        reset = entry.said.retry_at if isinstance(entry, Failure) and entry.said is not None else None
         session = self.tab.session
         try:
             if session is None or session.is_read_only or self.tab.writing.why_not:
                 raise NotATime(self.tab.writing.why_not or (NO_SESSION if session is None else WATCHING))
-            self.tab.writing.schedule(session, later(words, session.now() or 0.0, reset))
+            self.tab.writing.schedule(session, later(words, session.now() or 0.0, self._retry_at))
         except NotATime as error:
             self.tab.say(str(error), severity="warning")
             self.tab.prompt.put_before(self.tab.writing.slash_command if words else "/later ")

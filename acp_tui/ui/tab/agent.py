@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
@@ -142,16 +143,17 @@ class AgentController:
         """
         session = self._tab.session
         name, _, value = words.partition(" ")
+        written = self._tab.writing.slash_command  # another may be written before the agent answers
         if session is None or self._tab.writing.why_not:
             self._tab.say(self._tab.writing.why_not or NO_SESSION)
             if value:
-                self._tab.prompt.put_before(self._tab.writing.slash_command)
+                self._tab.prompt.put_before(written)
             return
         if value:
             try:
                 await choose(session, [(name, value)])
             except Unsupported:
-                self._tab.prompt.put_before(self._tab.writing.slash_command)
+                self._tab.prompt.put_before(written)
                 raise
             return
         options = session.conversation.options
@@ -326,7 +328,7 @@ def _mcp_servers_told(agent: Agent, cwd: Path) -> str:
     """Describe the MCP servers in the settings and the project's file as they are now."""
     lists: list[mcp.ServerList] = []
     problems: list[str] = []
-    for read in (_of_user, lambda: _of_project(cwd)):
+    for read in (partial(mcp.servers_at_start, settings_file()), partial(_of_project, cwd)):
         try:
             lists.append(read())
         except SettingsError as error:
@@ -338,10 +340,6 @@ def _mcp_servers_told(agent: Agent, cwd: Path) -> str:
         parts.append("\n".join(("Skipped or unusual:", *(f"- {note}" for note in (*problems, *left_out)))))
     parts.append(f"They are set in {settings_file()}, section mcp, and in {cwd / '.mcp.json'}.")
     return "\n\n".join(parts)
-
-
-def _of_user() -> mcp.ServerList:
-    return mcp.servers_at_start(settings_file())
 
 
 def _of_project(cwd: Path) -> mcp.ServerList:

@@ -425,7 +425,7 @@ class PromptController:
     def _look_at_clock(self, session: Session) -> None:
         """Send what is due, and look again for the next. Sessions that aren't shown any more send nothing.
 
-        Without a connection, it waits for the restart, which shows a session again.
+        Without an agent, it waits for the restart, which shows a session again.
         """
         if self._clock is not None:
             self._clock.stop()
@@ -433,20 +433,23 @@ class PromptController:
         if session is not self._tab.session:
             return
         now = session.now() or 0.0
-        is_connected = session.conversation.is_connected
-        for prompt, due in session.queue.take_due(now) if is_connected else ():
+        for prompt, due in session.queue.take_due(now) if self._can_send(session) else ():
             self._tab.run(self._send_scheduled(session, prompt, due))
-        if is_connected and session.queue.times:  # in short waits, because the machine may sleep
+        if session.queue.times and self._can_send(session):  # in short waits, because the machine may sleep
             left = min(max(session.queue.times[0] - now, 0.0), MAX_NAP_S)
             self._clock = self._tab.screen.set_timer(left, partial(self._look_at_clock, session))
         self._show_changed(session)
+
+    def _can_send(self, session: Session) -> bool:
+        """Whether its agent runs. A new one may be opening the session, which then goes on in another object."""
+        return session.conversation.is_connected and not session.connection.is_lost
 
     async def _send_scheduled(self, session: Session, prompt: Prompt, due: Schedule) -> None:
         queue, said, now, key = session.queue, session.conversation, session.now() or due.due, prompt.key
         if due.every_s and not said.is_idle:  # the last one still runs
             queue.reschedule(key, due._replace(due=now + due.every_s))
         elif not due.until or await self._is_still_wanted(session, key, due.until):
-            if not said.is_connected:
+            if not self._can_send(session):
                 queue.reschedule(key, due._replace(due=now))
             elif queue.reschedule(key, due.sent(now)):
                 if said.is_idle:
@@ -486,12 +489,11 @@ class PromptController:
         taken = session.queue.take(key)
         if taken is None:
             self._tab.say("That prompt was just sent.", severity="warning")
-        else:
+        elif is_edited:
             self._prompt.attach(*taken.images)
-        self._show_changed(session)
-        if is_edited and taken is not None:
             self._prompt.put_before(taken.text)
             self._tab.screen.set_focus(self._prompt)
+        self._show_changed(session)
 
     def move(self, key: int, step: int) -> None:
         """Move this queued prompt up or down."""

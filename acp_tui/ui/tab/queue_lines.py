@@ -120,9 +120,10 @@ class QueueLines(Static, can_focus=True):
 
     def on_click(self, event: events.Click) -> None:
         offset = event.get_content_offset(self)
-        at = -1 if offset is None else offset.y - self._rows_above + self._first
-        if offset is not None and self._first <= at < self._last:
-            self._select(at)
+        if offset is not None:
+            at = offset.y - len(list(self._output_lines())) - 1 + self._first  # below the outputs and the heading
+            if self._first <= at < self._last:
+                self._select(at)
 
     def watch_has_focus(self, has_focus: bool) -> None:
         super().watch_has_focus(has_focus)
@@ -144,11 +145,6 @@ class QueueLines(Static, can_focus=True):
             what = f"output of `{outputs[-1]}`" if len(outputs) == 1 else f"output of {len(outputs)} commands"
             # What can't be guessed comes first, because a long command is cut.
             yield Content.styled(f"+ with your next prompt (Backspace removes it): {what}", MUTED)
-
-    @property
-    def _rows_above(self) -> int:
-        """The rows above the prompts: the outputs and the heading."""
-        return len(list(self._output_lines())) + 1
 
     @property
     def _first(self) -> int:

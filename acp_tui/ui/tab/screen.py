@@ -199,8 +199,11 @@ class SessionScreen(Screen[None]):
         elif state in ("working", "waiting") and is_reading:
             state += "_unfocused"
         elif state == "waiting" and self._is_answering(panel):
-            has_draft = self.prompt.text and self.tab.questions.card is None
-            state = "explaining" if self.prompt.asks_why else "answering_with_draft" if has_draft else "answering"
+            form = self.tab.questions.card
+            is_filled_in = form is not None and self.focused is not form  # Shift+Tab goes to the field before
+            has_draft = self.prompt.text and form is None
+            state = "answering_with_draft" if has_draft else "answering"
+            state = "explaining" if self.prompt.asks_why or is_filled_in else state
         elif state == "ready" and panel.conversation.own_command is not None:
             state = "commanding"
         agent = boxed(tab.agent_title, is_boxed=bool(tab.link.sandbox))

@@ -181,13 +181,12 @@ class HistoryController:
 
     async def look_at_tabs(self) -> None:
         """Find out, for `in_tabs`, the branches of folders, and what is recorded of sessions."""
-        for tab in self._tab.app.tabs:
+        for tab in tuple(self._tab.app.tabs):
             self._branches[tab.cwd] = await to_thread.run_sync(branch_of, tab.cwd, abandon_on_cancel=True)
-            if (past := self._past_in(tab)) is not None and past.recorded is None:
-                assert tab.session is not None
-                assert tab.link.agent is not None
-                kept = await self._in_thread(partial(open_session, tab.session, tab.link.agent.command))
-                self._recorded[tab.session] = kept.recorded
+            past, session, agent = self._past_in(tab), tab.session, tab.link.agent
+            if past is not None and past.recorded is None and session is not None and agent is not None:
+                kept = await self._in_thread(partial(open_session, session, agent.command))
+                self._recorded[session] = kept.recorded  # the tab may show another by now
 
     async def in_hosts(self) -> Sequence[SessionRow]:
         """The sessions that hosts keep and no tab shows. `judge` then knows which are open elsewhere, too."""

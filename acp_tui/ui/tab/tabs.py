@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import count, takewhile
+from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
 from textual import events
@@ -167,15 +168,10 @@ def _shared(titles: Sequence[str]) -> list[int]:
     words = [title[:MAX_COMPARED].split(" ") for title in titles]
     shared = []
     for at, own in enumerate(words):
-        others = (other for number, other in enumerate(words) if number != at)
-        most = max((_common(own, other) for other in others), default=0)
+        others = (*words[:at], *words[at + 1 :])
+        most = max((len(os.path.commonprefix([own, other])) for other in others), default=0)  # noqa: RUF071 - no paths
         shared.append(sum(len(word) + 1 for word in own[: min(most, len(own) - 1)]))
     return shared
-
-
-def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    """With how many of the same words both begin."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 class TabLine(EdgeLine):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from acp_tui.client.sessions.driver import NOT_TOLD
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.facts import RequestKey, SessionId
@@ -28,16 +30,21 @@ else:
     end(prompt)
 serve_until_closed()
 """
+TELLS_LATE = TELLS.replace("    update(", "    answer(request)\n    update(", 1).replace(
+    'say("Done.")\n    answer(request)', 'say("Done.")', 1
+)
+"""As Gemini CLI 0.61.0 does: it answers first."""
 
 
-async def test_what_the_user_allowed_and_ran_is_there_each_time_it_is_opened_again(tmp_path: Path) -> None:
-    async with driving(TELLS, tmp_path) as driver:
+@pytest.mark.parametrize("script", [TELLS, TELLS_LATE], ids=["", "late"])
+async def test_what_the_user_allowed_and_ran_is_there_each_time_it_is_opened_again(tmp_path: Path, script: str) -> None:
+    async with driving(script, tmp_path) as driver:
         left = await driver.begin()
         left.subscribe(lambda _: allow(left))
         await left.send_prompt(REPLY)
         await left.commands.run_to_end("echo mine")
     for _ in range(2):
-        async with driving(TELLS, tmp_path) as driver:
+        async with driving(script, tmp_path) as driver:
             session = await driver.open(left.session_id, tmp_path, lambda _: None)
         assert texts(session.conversation) == [*texts(left.conversation)]
         assert session.conversation.tool_call("call").decisions == left.conversation.tool_call("call").decisions != ()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from acp_tui.conversation.updates import Disconnected
 from acp_tui.conversation.wording import clock_time
 from support.desks import SESSION, OpenDesk
 from support.screens import Page, open_page
@@ -113,6 +114,17 @@ async def test_quitting_names_the_first_of_several_prompts_that_wait_and_the_age
         assert (
             said.message == f"An agent is working, and 2 prompts wait, the first until {at}; Ctrl+Q again quits anyway"
         )
+
+
+async def test_a_prompt_to_be_sent_now_waits_for_an_agent_that_is_gone() -> None:
+    async with open_page() as page:
+        set_clock(page, NOW)
+        await page.send("/later 20m Go on")
+        await page.apply(Disconnected("it was killed"))
+        await page.press("alt+down", "alt+enter")
+        assert "now: Go on" in page.text
+        await page.press("ctrl+q")
+        assert "1 prompt waits for its agent; Ctrl+Q again quits" in page.notices[-1].message
 
 
 async def test_what_names_no_time_is_explained_and_stays_in_the_draft() -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from base64 import b64decode
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+
+import pytest
 
 from acp_tui.client.sessions.prompt_queue import PastedImage
 from acp_tui.conversation.updates import Disconnected, Reconnected
@@ -75,6 +77,12 @@ async def test_the_waiting_prompt_is_queued_once_and_sent_earlier_from_there() -
         await page.until(lambda: page.connection.prompts == ["go", "go"])
 
 
+async def test_the_palette_leads_to_a_prompt_that_only_waits_for_its_time() -> None:
+    async with refused() as page:
+        await page.press("alt+g", "ctrl+p")
+        assert "Go to the queued prompts" in page.text
+
+
 async def test_a_waiting_prompt_that_is_removed_is_not_sent() -> None:
     async with refused(0.3) as page:
         await page.press("alt+g", "alt+down", "delete")
@@ -112,7 +120,8 @@ async def test_once_it_is_sent_again_what_was_held_follows() -> None:
         assert page.connection.prompts == ["go", "go", "after it"]
 
 
-async def test_a_waiting_prompt_can_be_taken_back_with_its_pictures() -> None:
+@pytest.mark.parametrize(("keys", "is_back"), [(("alt+up",), True), (("alt+down", "delete"), False)])
+async def test_a_waiting_prompt_is_taken_back_or_removed_with_its_pictures(keys: Sequence[str], is_back: bool) -> None:
     picture = PastedImage("a.png", b64decode(encoded(quarters())))
     async with open_page() as page:
         stop_clocks(page, NOW)
@@ -120,8 +129,8 @@ async def test_a_waiting_prompt_can_be_taken_back_with_its_pictures() -> None:
         await page.send("look")
         page.connection.fail_turn("Overloaded", retryAfter=30)
         await page.settled()
-        await page.press("alt+g", "alt+up")
-        assert (page.draft, page.prompt.images) == ("look", (picture,))
+        await page.press("alt+g", *keys)
+        assert (page.draft, page.prompt.images) == (("look", (picture,)) if is_back else ("", ()))
         assert "queued" not in page.text
 
 

@@ -186,3 +186,11 @@ async def test_while_the_user_is_asked_whether_to_stop_no_form_comes_above_that(
 async def _all_wait(desk: Desk) -> None:
     await desk.shows("Form number 0")
     await desk.until(lambda: len(desk.shown_session.conversation.elicitations) == MAX_UNDER_WAY)
+
+
+async def test_in_a_field_the_status_line_does_not_lead_to_the_conversation(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, ASKING, 'ask_form(1, "Who are you?")', "serve_until_closed()") as desk:
+        await desk.shows("Who are you?", "Tab to answer")
+        await desk.press("tab", "tab")  # to the card, if the first came too soon for a field
+        await desk.shows("Tab next · Esc back")
+        assert "conversation" not in desk.status

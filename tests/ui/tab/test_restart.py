@@ -24,6 +24,25 @@ if not ran_before:
 RESUMES = 'CAPABILITIES = {"sessionCapabilities": {"resume": {}}}'
 LOADS = 'CAPABILITIES = {"loadSession": True}'
 FORGETS = "CAPABILITIES = {}"
+SLOW_TO_OPEN = """
+choices = [{"id": each, "name": each.title()} for each in ("default", "plan")]
+def modes(current):
+    return {"currentModeId": current, "availableModes": choices}
+handshake(agentCapabilities={"sessionCapabilities": {"resume": {}}})
+opening = read()
+if opening["method"] == "session/new":
+    answer(opening, sessionId="s1", modes=modes("plan"))
+    say("before the crash")
+    expect("session/prompt")
+    sys.exit(3)
+answer(opening, modes=modes("default"))
+setting = read()
+expect("_go_on")
+answer(setting)
+say(read()["method"] + " in " + setting["params"]["modeId"])
+serve_until_closed()
+"""
+"""It dies in the first turn, and is then asked for the mode that it had, which it takes only once it may go on."""
 
 
 @pytest.fixture
@@ -223,25 +242,7 @@ async def test_which_other_tabs_a_restart_ends_stands_in_the_question(open_desk:
 async def test_a_prompt_waits_until_the_session_is_in_the_mode_in_which_it_was_left(
     open_desk: OpenDesk, tmp_path: Path
 ) -> None:
-    script = """
-    choices = [{"id": each, "name": each.title()} for each in ("default", "plan")]
-    def modes(current):
-        return {"currentModeId": current, "availableModes": choices}
-    handshake(agentCapabilities={"sessionCapabilities": {"resume": {}}})
-    opening = read()
-    if opening["method"] == "session/new":
-        answer(opening, sessionId="s1", modes=modes("plan"))
-        say("before the crash")
-        expect("session/prompt")
-        sys.exit(3)
-    answer(opening, modes=modes("default"))
-    setting = read()
-    expect("_go_on")
-    answer(setting)
-    say(read()["method"] + " in " + setting["params"]["modeId"])
-    serve_until_closed()
-    """
-    async with open_desk(script) as desk:
+    async with open_desk(SLOW_TO_OPEN) as desk:
         await desk.shows("before the crash")
         await desk.send("Go on")
         await desk.shows("exited with code 3")
@@ -254,4 +255,18 @@ async def test_a_prompt_waits_until_the_session_is_in_the_mode_in_which_it_was_l
         desk.let_go_on()
         await desk.shows("mode: Plan")
         await desk.press("enter")
+        await desk.shows("session/prompt in plan")
+
+
+async def test_a_prompt_that_is_due_before_the_session_is_open_waits_for_that(open_desk: OpenDesk) -> None:
+    async with open_desk(SLOW_TO_OPEN) as desk:
+        await desk.shows("before the crash")
+        await desk.send("/later 5m Report")
+        await desk.send("Go on")
+        await desk.shows("exited with code 3")
+        await desk.press("alt+r")
+        await desk.gets("session/set_mode")
+        await desk.press("alt+down", "alt+enter")
+        await desk.shows("now: Report")
+        desk.let_go_on()
         await desk.shows("session/prompt in plan")

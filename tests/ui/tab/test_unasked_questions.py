@@ -45,7 +45,11 @@ async def test_the_card_names_the_agent_and_each_answer_does_what_it_says(
             await page.press(*"go", "enter")
             if turn == 1 or asks_again:
                 await page.until(lambda: ASKS in page.text)
-                for words in ("2 a  Allow in this session", "4    Never in this session", f"Run touch made{turn}"):
+                for words in (
+                    "2 a  Allow every command in this session",
+                    "4    Refuse every command in this session",
+                    f"Run touch made{turn}",
+                ):
                     assert words in page.text
                 card = page.text[page.text.index(ASKS) :]
                 assert "“" not in card, "quotation marks are for an agent's words"

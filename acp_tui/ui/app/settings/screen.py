@@ -296,11 +296,9 @@ class SettingsScreen(Dialog[None]):
         self._notes = Static(classes="settings-notes", markup=False)
         self._list = FilteredList()
         self._about = Static(classes="setting-about", markup=False)
-        title = shown_line(f"Settings · {from_home(live.file)}")
-        self._frame = Frame(title, KEYS, self._notes, self._list, self._about)
 
     def compose(self) -> ComposeResult:
-        yield self._frame
+        yield Frame(shown_line(f"Settings · {from_home(self._live.file)}"), KEYS, self._notes, self._list, self._about)
 
     def on_mount(self) -> None:
         self._live.listeners.append(self._show)
