@@ -372,7 +372,7 @@ class AcpTuiApp(BaseApp):
         if not isinstance(screen, SessionScreen):
             yield from super().commands_for(screen)
             return
-        places = {"session", "conversation", "app", *places_of(screen.focused or screen)}
+        places = {"prompt", "session", "conversation", "app", *places_of(screen.focused or screen)}
         yield from self._dialogs.possible(screen.tab, places)
 
     def suggested_for(self, screen: Screen[object]) -> Sequence[str]:

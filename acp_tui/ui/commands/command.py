@@ -109,7 +109,7 @@ class Command:
 
     @property
     def widget_action(self) -> str:
-        return f"screen.{self.action}" if self.where == "conversation" and self.run else self.own_action
+        return f"screen.{self.action}" if self.where in ("conversation", "prompt") and self.run else self.own_action
 
     @property
     def slash(self) -> str:

@@ -57,7 +57,7 @@ def _of_a_tab() -> tuple[Command, ...]:
         Command("search_history", "ctrl+r", lambda do, _: do.search_history(), "Search earlier prompts",
                 "of this project, or of all", has_priority=True, typed="history", keys_wait=True),
         Command("next_mode", "shift+tab", lambda do, _: do.tab.agent.next_mode(), "Next agent mode",
-                "skips those in which it asks less", when=lambda do: do.offers("mode")),
+                "skips those in which it asks less", where="prompt", when=lambda do: do.offers("mode")),
         _anywhere("find", "f9", lambda do, words: do.find(words), "Find in the conversation",
                   typed="find [WORDS]", when=lambda do: do.was_said, keys_wait=True),
         _anywhere("send_again", "alt+g", lambda do, _: do.send_again(), "Send the prompt again whose turn failed",

@@ -78,12 +78,17 @@ def boxed(agent: str, *, is_boxed: bool) -> str:
 
 
 def tab_label(number: int, state: TabState, name: Callable[[int], str], cells: int, *, is_front: bool) -> Content:
-    """A tab in so many cells: its number, its state, and its name, which `name` cuts to the cells that are left."""
+    """A tab in so many cells: its number, its state, and its name, which `name` cuts to the cells that are left.
+
+    If it can't, there is no name.
+    """
     mark, style = MARKS[state]
     look = "bold $text on $surface" if is_front else "$foreground-muted"
     before = f" {number} "
-    told = name(cells - label_cells(number))
-    return Content.assemble((before, look), (mark, f"{style} on $surface" if is_front else style), (f" {told} ", look))
+    room = cells - label_cells(number)
+    told = name(room) if room > 0 else ""
+    after = f" {told} " if told and cell_len(told) <= room else " "
+    return Content.assemble((before, look), (mark, f"{style} on $surface" if is_front else style), (after, look))
 
 
 def label_cells(number: int, name: str = "") -> int:

@@ -240,6 +240,9 @@ class SessionScreen(Screen[None]):
         if not self.focus_card():
             self.action_focus_prompt()
 
+    def focus_previous(self, selector: object = "*") -> None:
+        """Do nothing: outside of the prompt, Shift+Tab means only what the place says. Textual would move the focus."""
+
     def focus_card(self) -> bool:
         """Focus the form or the permission card that waits. Returns False if there is none."""
         card, panel = self.tab.questions.card, self.tab.panel

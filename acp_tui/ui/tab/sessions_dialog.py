@@ -675,7 +675,8 @@ class SessionsDialog(Dialog[Act | None]):
         except ClientError as error:
             self._say(shown(_told(error), "$text-error"))
         else:
-            self.notify("Deleted the recording." if no_delete else "Deleted the session.")
+            kept = f"Deleted the recording. {session.shown_agent} keeps the session."
+            self.notify(kept if no_delete else "Deleted the session.")
         self._show()
 
     @work(exclusive=True, group="changing")

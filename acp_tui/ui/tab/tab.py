@@ -214,7 +214,8 @@ class Tab:
     def name(self, cells: int = 200, *, is_alone: bool = True, shared: int = 0) -> str:
         """The agent, the worktree, and the session's title, in so many cells, or `brief` if they are few.
 
-        If that is cut, the beginning of the title that it shares with another tab's goes first, of so many characters.
+        If that is cut, the beginning of the title or worktree that it shares with another tab's goes first, of so many
+        characters.
         """
         title, agent = self.session_title, self.agent_title or self.link.name
         is_said = self.lead.lower().replace(" ", "-").startswith(agent.lower().replace(" ", "-"))
@@ -224,9 +225,9 @@ class Tab:
             return whole
         brief = self.brief(is_alone=is_alone)
         has_room = is_alone and title and cells - cell_len(brief) >= MIN_TITLE
-        if not is_alone and shared and cell_len(brief[: cells + 1]) > cells:
-            differs = self._marked(title[shared:])
-            return differs[:cells] if cells < MIN_TITLE else cut(f"…{differs}", cells)
+        if shared and cell_len(brief[: cells + 1]) > cells:
+            differs = self._marked((self.lead if is_alone else title)[shared:])
+            return cut(f"…{differs}", cells)
         return cut(f"{brief}: {title}" if has_room else brief, cells)
 
     @property

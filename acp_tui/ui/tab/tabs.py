@@ -13,7 +13,7 @@ from textual.app import App
 from textual.content import Content
 from textual.dom import DOMNode
 
-from acp_tui.ui.session.status_line import MAX_CELLS, MIN_CELLS, EdgeLine, TabState, label_cells, tab_label
+from acp_tui.ui.session.status_line import MAX_CELLS, EdgeLine, TabState, label_cells, tab_label
 
 if TYPE_CHECKING:
     from acp_tui.ui.tab.tab import Tab
@@ -21,7 +21,11 @@ if TYPE_CHECKING:
 MAX_COMPARED: Final = 200
 """Characters of a title that are compared with those of the others."""
 LEAST_CELLS: Final = 16
-"""So much of their label the others keep before that in front is cut."""
+"""So much of their label the others keep before that in front is cut. That keeps it even if not all fit."""
+MIN_NAME: Final = 6
+"""A name that would be cut to fewer cells is left out."""
+MORE: Final = " …"
+"""Stands where there are more tabs than fit."""
 FIRST_MODE = "tab-1"
 """Textual keeps a stack of screens for each mode, so a tab's dialogs are above that tab only."""
 
@@ -129,10 +133,35 @@ def _forget_closed_watchers(app: App[Any]) -> None:
         of_attribute[:] = [(node, callback) for node, callback in of_attribute if not node._closing]
 
 
+def fitted(tabs: Sequence[Tab], front: int, width: int) -> tuple[int, list[Content]]:
+    """The labels that fit into `width` with that in front among them, and the index of the first tab that has one."""
+    leads = [(bool(tab.worktree), tab.lead) for tab in tabs]  # a worktree may be called as an agent is
+    are_alone = [leads.count(lead) == 1 for lead in leads]
+    tellers = zip(tabs, are_alone, strict=True)
+    shared = _shared([tab.lead.replace("-", " ") if is_alone else tab.session_title for tab, is_alone in tellers])
+    rooms = _rooms(tabs, front, are_alone, width)
+    first, end, spare = 0, len(tabs), width - sum(rooms)
+    while spare < 0 and end - first > 1:
+        first, end = (first + 1, end) if front - first > end - 1 - front else (first, end - 1)
+        spare = width - sum(rooms[first:end]) - len(MORE) * ((first > 0) + (end < len(tabs)))
+    rooms[front] += spare
+    return first, [
+        tab_label(
+            at + 1,
+            tabs[at].state,
+            partial(tabs[at].name, is_alone=are_alone[at], shared=shared[at]),
+            rooms[at],
+            is_front=at == front,
+        )
+        for at in range(first, end)
+    ]
+
+
 def _rooms(tabs: Sequence[Tab], front: int, are_alone: Sequence[bool], width: int) -> list[int]:
     """The cells of each tab's label.
 
-    If not all fit, the others tell only what differs, and that in front, and those that need the user, get more.
+    If not all fit, the others tell only what differs, or have no name, and that in front, and those that need the user,
+    get more.
     """
     told = [at for at, tab in enumerate(tabs) if at == front or tab.state is TabState.NEEDS_YOU]
     others = [at for at in range(len(tabs)) if at not in told]
@@ -150,15 +179,22 @@ def _rooms(tabs: Sequence[Tab], front: int, are_alone: Sequence[bool], width: in
     }
     wanted = [min(whole[at], wanted[at] + spare) for at in others]
     rooms |= zip(others, _cut_alike(wanted, width - sum(rooms.values())), strict=True)
+    del rooms[front]
+    least = min(whole[front], LEAST_CELLS)
+    has_room = sum(rooms.values()) + least <= width
+    for at, cells in rooms.items():
+        if not has_room or cells < min(brief[at], label_cells(at + 1) + MIN_NAME):
+            rooms[at] = label_cells(at + 1) - 1
+    rooms[front] = max(min(whole[front], width - sum(rooms.values())), least)
     return [rooms[at] for at in range(len(tabs))]
 
 
 def _cut_alike(wanted: Sequence[int], width: int) -> list[int]:
-    """As many cells as wanted, the largest cut to the same number so that all fit, but not below `MIN_CELLS`."""
+    """As many cells as wanted, the largest cut to the same number so that all fit."""
     rest = width
     for left, cells in zip(range(len(wanted), 0, -1), sorted(wanted), strict=True):
         if cells * left > rest:
-            return [min(each, max(rest // left, MIN_CELLS)) for each in wanted]
+            return [min(each, rest // left) for each in wanted]
         rest -= cells
     return list(wanted)
 
@@ -201,22 +237,15 @@ class TabLine(EdgeLine):
             return
         tabs = list(self._tabs)
         front = tabs.index(self._tabs.front) if self._tabs.front in tabs else 0
-        leads = [(bool(tab.worktree), tab.lead) for tab in tabs]  # a worktree may be called as an agent is
-        are_alone = [leads.count(lead) == 1 for lead in leads]
-        shared = _shared([tab.session_title for tab in tabs])
-        rooms = _rooms(tabs, front, are_alone, width)
-        first, end = 0, len(tabs)
-        while sum(rooms[first:end]) > width and end - first > 1:
-            first, end = (first + 1, end) if front - first > end - 1 - front else (first, end - 1)
+        first, labels = fitted(tabs, front, width)
         self._spans = []
-        parts: list[Content] = []
-        at = 0
-        for number, tab in enumerate(tabs[first:end], first + 1):
-            name = partial(tab.name, is_alone=are_alone[number - 1], shared=shared[number - 1])
-            label = tab_label(number, tab.state, name, rooms[number - 1], is_front=number - 1 == front)
+        parts = [Content(MORE)] if first else []
+        for tab, label in zip(tabs[first:], labels, strict=False):
+            at = sum(part.cell_length for part in parts)
             self._spans.append((at, at + label.cell_length, tab))
             parts.append(label)
-            at += label.cell_length
+        if first + len(labels) < len(tabs):
+            parts.append(Content(MORE))
         self.show_line(Content.assemble(*parts))
 
     async def on_click(self, event: events.Click) -> None:

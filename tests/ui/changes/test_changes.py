@@ -50,6 +50,9 @@ async def test_nothing_has_changed_at_first(root: Path) -> None:
         assert "revert" not in page.words
         assert "u undo" not in page.words
         await page.until_shown("Nothing has changed since 14:03. It counts from when acp-tui opened this folder.")
+        await page.pilot.resize_terminal(40, 12)
+        await page.settled()
+        assert "F5 refresh · Esc back" in page.words
         assert "`!git diff` in the prompt" in page.words
 
 

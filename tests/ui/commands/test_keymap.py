@@ -190,7 +190,7 @@ def test_a_key_of_the_card_is_not_taken_for_what_is_below_it() -> None:
     keymap = keymap_of(chosen(field_before="q", next_mode="ctrl+g"))
 
     assert keymap.meaning(CARD, "shift+tab") == ""
-    assert keymap.meaning(CARD, "ctrl+g") is BY_ID["next_mode"]
+    assert keymap.meaning(PROMPT, "ctrl+g") is BY_ID["next_mode"]
 
 
 def test_no_key_is_a_choice_too() -> None:

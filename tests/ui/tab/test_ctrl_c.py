@@ -1,18 +1,19 @@
-"""Ctrl+C in every place of a session's screen, and when a second one quits."""
+"""Ctrl+C and Shift+Tab in every place of a session's screen, and when a second Ctrl+C quits."""
 
 from __future__ import annotations
 
 import pytest
 from textual.events import Paste
 
-from acp_tui.conversation.facts import PlanStep
-from acp_tui.conversation.updates import PlanReplaced
+from acp_tui.conversation.facts import Choice, PlanStep, SelectOption
+from acp_tui.conversation.updates import OptionsReplaced, PlanReplaced
 from acp_tui.ui.app import app
 from acp_tui.ui.tab import actions
 from support.pages import open_recalling_page
 from support.screens import TEST_LIMIT_S, Page, open_page
 
 PLAN = PlanReplaced((PlanStep("Read the parser"),))
+MODE = SelectOption("mode", "Mode", "ask", (Choice("ask", "Ask"), Choice("plan", "Plan first")), "mode")
 AGAIN = "Ctrl+C again quits"
 CLOSED_BY_IT = {"QueueLines", "FindBar", "HistorySearch"}
 
@@ -24,7 +25,7 @@ def _place_in(page: Page) -> str:
     return next(type(node).__name__ for node in focused.ancestors_with_self if hasattr(node, "PLACE"))
 
 
-@pytest.mark.parametrize(
+in_every_place = pytest.mark.parametrize(
     ("keys", "place"),
     [
         ((), "PromptInput"),
@@ -37,6 +38,9 @@ def _place_in(page: Page) -> str:
         (("ctrl+r", *"wo"), "HistorySearch"),
     ],
 )
+
+
+@in_every_place
 async def test_ctrl_c_closes_a_list_or_a_search_and_else_cancels_the_turn(keys: tuple[str, ...], place: str) -> None:
     async with open_recalling_page(size=(160, 40)) as page:
         await page.send("at work")
@@ -49,6 +53,17 @@ async def test_ctrl_c_closes_a_list_or_a_search_and_else_cancels_the_turn(keys: 
         if place in CLOSED_BY_IT:
             assert page.prompt.has_focus
             assert not page.tab.screen.query("FindBar, HistorySearch")
+
+
+@in_every_place
+async def test_shift_tab_changes_the_mode_in_the_prompt_only(keys: tuple[str, ...], place: str) -> None:
+    async with open_recalling_page(size=(160, 40)) as page:
+        await page.send("at work")
+        await page.send("queued")
+        await page.apply(PLAN, OptionsReplaced((MODE,)))
+        await page.press(*keys, "shift+tab")
+        assert _place_in(page) == place
+        assert page.connection.options == [("mode", "plan")] * (place == "PromptInput")
 
 
 async def test_ctrl_c_again_quits_unless_anything_else_was_pressed_wherever_that_went(

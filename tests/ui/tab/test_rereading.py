@@ -238,7 +238,14 @@ async def test_on_a_small_screen_what_is_said_takes_lines_from_the_list_only(
         await desk.press(*"zebras", "ctrl+d")
         await desk.shows("deletes its recording")
         await desk.press_slowly("y")
-        await desk.shows("▪ Deleted the recording.", "3 earlier in this project", "How are zebras", "Esc close")
+        await desk.shows(
+            "▪ Deleted the recording. demo-",
+            "keeps the session.",
+            "3 earlier in this project",
+            "How are zebras",
+            "Esc close",
+        )
+        await desk.pilot.resize_terminal(40, 13)
         await desk.press("escape", "f3", "ctrl+d")
         await desk.shows("It can't be deleted: scripted", "can't delete sessions", "◉ 1 ● scripted", "Esc close")
 

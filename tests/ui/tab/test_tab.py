@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.cells import cell_len
 
 from acp_tui.client.errors import AgentNotFound, AgentRefused
 from acp_tui.conversation.facts import Choice, SelectOption
@@ -15,6 +16,7 @@ from acp_tui.ui.session.status_line import TabState
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.ui.tab.stage import Failed, Live
 from acp_tui.ui.tab.tab import Tab
+from acp_tui.ui.tab.tabs import MIN_NAME, MORE, fitted
 from support.folding import ask, prompt
 from support.screens import RecordedConnection, new_session
 
@@ -44,6 +46,45 @@ def test_before_it_has_a_session_it_is_called_by_its_agent_and_says_how_far_it_i
     tab = Tab(AgentLink(None, "scripted"), Path("/project"))
     assert (tab.name(), tab.title, tab.state) == ("scripted", "starting", TabState.STARTING)
     assert (tab.session, tab.conversation, tab.failure) == (None, None, None)
+
+
+@pytest.mark.parametrize("width", [12, 40, 60, 80, 120])
+@pytest.mark.parametrize("count", [2, 5, 10, 20])
+@pytest.mark.parametrize(
+    "titles",
+    [("Fix the parser " * 9,), ("Same",), ("",), ("星を数える" * 4,), ("x", "", "星を数える", "Fix the printer")],
+)
+@pytest.mark.parametrize("are_worktrees", [False, True])
+def test_the_labels_never_exceed_the_bar_and_have_the_tab_in_front(
+    width: int, count: int, titles: tuple[str, ...], are_worktrees: bool
+) -> None:
+    named = [titles[at % len(titles)] for at in range(count)]
+    tabs = [LoneTab(*([prompt(title)] if title else [])) for title in named]
+    for at, tab in enumerate(tabs):
+        tab.cwd = Path(f"/project.worktrees/claude-agent-{at}" if are_worktrees else "/project")
+    for front in range(count):
+        first, labels = fitted(tabs, front, width)
+        left_out = (first > 0) + (first + len(labels) < count)
+        assert sum(label.cell_length for label in labels) + left_out * len(MORE) <= width
+        assert labels[front - first].plain.startswith(f" {front + 1} ")
+        if width >= 40:
+            names = [label.plain[len(f" {at} ● ") : -1] for at, label in enumerate(labels, first + 1)]
+            assert names[front - first]
+            assert all(cell_len(name) >= MIN_NAME - 1 or not name.endswith("…") for name in names)
+
+
+def test_worktrees_of_one_beginning_keep_what_tells_them_apart() -> None:
+    tabs = [LoneTab() for _ in range(3)]
+    for tab, worktree in zip(tabs, ("claude-agent", "claude-agent-2", "codex"), strict=True):
+        tab.cwd = Path("/project.worktrees", worktree)
+    _, labels = fitted(tabs, 2, 52)
+    assert "".join(label.plain for label in labels) == " 1 ● …agent  2 ● …2  3 ● codex "
+
+
+def test_the_tabs_beside_that_in_front_are_shown_if_few_fit() -> None:
+    tabs = [LoneTab() for _ in range(20)]
+    shown = [(first, len(labels)) for first, labels in (fitted(tabs, front, 40) for front in (0, 10, 19))]
+    assert shown == [(0, 5), (8, 4), (16, 4)]
 
 
 def test_in_a_narrow_tab_is_what_tells_it_from_others() -> None:

@@ -176,7 +176,7 @@ async def test_where_not_all_labels_fit_tabs_of_one_agent_are_told_apart_by_thei
             (80, "1 ● Fix_the_parser  2 ● scripted: Fix_the_printer  3 ● Fix_the_tests"),
             (60, "1 ● Fix_the_parser  2 ● Fix_the_printer  3 ● Fix_the_tests"),
             (48, "1 ● Fix_the_p…  2 ● Fix_the_p…  3 ● Fix_the_t…"),
-            (34, "1 ● Fix_…  2 ● Fix_…  3 ● Fix_…"),
+            (34, "1 ●  2 ● Fix_the_printer  3 ●"),
         ):
             await desk.pilot.resize_terminal(width, 24)
             await desk.until(lambda line=line: tab_line(desk) == line)  # type: ignore[misc]
@@ -212,7 +212,7 @@ async def test_labels_that_are_cut_keep_what_tells_their_titles_apart(open_desk:
         for width, line in (
             (76, "1 ● …parser now  2 ● …lexer now  3 ● scripted: Say why the lexer stops"),
             (56, "1 ● …parser n…  2 ● …lexer now  3 ● Say why the lexer…"),
-            (34, "1 ● parse  2 ● lexer  3 ● Say …"),
+            (34, "1 ●  2 ●  3 ● Say why the lexer…"),
         ):
             await desk.pilot.resize_terminal(width, 24)
             await desk.until(lambda line=line: tab_line(desk) == line)  # type: ignore[misc]
