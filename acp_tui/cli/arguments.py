@@ -243,6 +243,8 @@ def _advice_on_flag(command: CliCommand, flag: str) -> str:
     for option in command.options:
         if option.value is not None and (choice := flag.removeprefix("--")) in option.value.choices:
             return f"; did you mean {option.flags[0]} {choice}?"
+    if command.name == "demo" and flag == "--cwd":
+        return "; the demo works in a folder of its own"
     owners = [each.name for each in COMMANDS if each.name and any(flag in option.flags for option in each.options)]
     return f"; {flag} is an option of {', '.join(owners)}" if owners else ""
 

@@ -24,6 +24,7 @@ from acp_tui.client.errors import ClientError
 from acp_tui.client.export.facts import ExportFacts
 from acp_tui.client.export.writing import NOT_REDACTED, SUFFIXES, export
 from acp_tui.client.private_files import replacing
+from acp_tui.client.sessions.marks import SessionMarks
 from acp_tui.client.sessions.session_history import past_session, sandbox_of
 from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.client.settings.settings import Settings
@@ -149,7 +150,7 @@ def run_export(source: RecordedSession | Path | str, output: Path) -> int:
     """Write what was said, in the format of the file's suffix, unless there is such a file. Returns the exit status."""
     with ExitOnError(ExitCode.ERROR), recordings_of(source) as files:
         if isinstance(source, RecordedSession):
-            past = past_session(source)
+            (past,) = SessionMarks().marked([past_session(source)])
             facts = ExportFacts.now(past.shown_agent, past.cwd, past.session_id, past.title, sandbox=sandbox_of(past))
             conversation = recordings_index().reread(source)
         else:

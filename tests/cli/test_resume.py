@@ -377,3 +377,11 @@ async def test_a_recorded_session_is_rendered_and_redacted_by_its_id(
 def test_a_worktree_is_refused_to_the_demo_which_has_its_own_project(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "demo", "--worktree"]) == 2
     assert "demo works in a project of its own, so it can't be used with --worktree" in capsys.readouterr().err
+
+
+async def test_an_export_has_the_name_that_the_user_gave_the_session(tmp_path: Path) -> None:
+    await record(tmp_path, "Zebras?")
+    (past,) = recorded_sessions(recordings_index(), None)
+    SessionMarks().change(past, lambda mark: replace(mark, name="Stripes"))
+    assert await to_thread.run_sync(main, ["render", past.session_id, "-o", str(tmp_path / "a.md")]) == 0
+    assert "Stripes" in (tmp_path / "a.md").read_text()

@@ -111,7 +111,7 @@ def _of_a_tab() -> tuple[Command, ...]:
                 "Start a session in a new git worktree", "in a new tab", typed="worktree [NAME]",
                 when=lambda do: do.tab.link.can_start),
         Command("several", "", lambda do, prompt: do.several.begin(prompt), "Send a prompt to several agents",
-                "each in a git worktree of its own", typed="several [PROMPT]", when=lambda do: do.tab.link.can_start),
+                "each in a git worktree of its own", typed="several PROMPT", when=lambda do: do.tab.link.can_start),
         Command("compare", "", lambda do, line: do.several.compare(line), "Compare the worktrees",
                 "what changed, and how your command ends", typed="compare [COMMAND]",
                 when=lambda do: do.has_tabs),

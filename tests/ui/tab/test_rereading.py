@@ -258,3 +258,23 @@ async def test_a_refusal_names_the_agent_of_a_tab_as_its_row_does(open_desk: Ope
         await desk.shows("1 ● Xavier")
         await desk.press("ctrl+d")
         await desk.shows("It can't be deleted: Xavier can't delete sessions")
+
+
+async def test_beside_a_recording_a_new_session_starts_its_agent_once_agreed(
+    tmp_path: Path, open_desk: OpenDesk
+) -> None:
+    await record(tmp_path, agent="somebody")
+    consent_file().unlink()  # as if another program had written the recording
+    async with open_desk(SESSION, IDLE) as desk:
+        await desk.has_session()
+        await desk.press("f3")
+        await desk.shows("Esc close")
+        await desk.shows("How are zebras made?", "somebody")
+        await desk.press("down", "enter")
+        await desk.shows("Run this command")
+        await desk.press("n")
+        await desk.shows("Alt+R continues this session with its agent")
+        await desk.press("ctrl+n")
+        await desk.shows("Run this command")
+        assert len(desk.tabs) == 3
+        await desk.press("n")
