@@ -351,12 +351,12 @@ class RequestBody(Vertical):
 
     @property
     def _start_row(self) -> int:
-        """The line to show first: as far up as a change or command is in view from there."""
+        """The line to show first: the head if a change or command is in view from there, or else just above that."""
         drawn = self._drawn
         if self._rows is None or drawn.files or self._whole.asked_from is None:
             return 0
-        change = drawn.command if drawn.command is not None else drawn.first_changed(0)
-        return max(change + 1 - self._rows.subject, 0)
+        height, change = self._rows.subject, drawn.command if drawn.command is not None else drawn.first_changed(0)
+        return 0 if change < height else max(min(change - (height > 2), len(drawn.lines) - height), 0)
 
     def _show_parts(self, title: list[Strip], answers: list[Strip]) -> None:
         rows = self._rows or self._place.rows_too_small(len(title))

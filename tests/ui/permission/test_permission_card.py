@@ -462,16 +462,10 @@ async def test_it_begins_at_its_head_if_the_first_changed_line_is_in_view_from_t
     async with open_page(size=(80, rows)) as page:
         await page.ask("call", title="Edit durations.py", raw_input={"reason": "to be shorter"}, content=(EDIT,))
         await page.enter_card()
-        assert "- line 12" in _rows_of_card(page)[-1] or "reason: to be shorter" in page.text, page.text
+        assert "- line 12" in page.text
         if "reason: to be shorter" not in page.text:
             await page.press("pageup")
             assert "- line 12" not in page.text, "it would have been in view with its head"
-
-
-def _rows_of_card(page: Page) -> list[str]:
-    """The rows of the subject in view."""
-    first = next(row for row, line in enumerate(page.lines) if "Permission" in line) + 1
-    return page.lines[first : next(row for row, line in enumerate(page.lines) if "1 y" in line)]
 
 
 async def test_a_plan_makes_room_for_a_request_that_needs_it_and_comes_back() -> None:
