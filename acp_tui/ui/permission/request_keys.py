@@ -100,7 +100,7 @@ class AnswerableRequest(RequestBody, can_focus=True):
         others += ["other requests"] * (self.asked is not None and self.asked.waiting > 1)
         yield from ["{page_down} more"] * is_cut
         yield from [f"{{previous_file}} {{next_file}} {', '.join(others)}"] if others else []
-        yield from choose if self.chosen is not None else ["{next_field}, then Enter answer"]
+        yield from choose if self.chosen is not None else ["{next_field} choose"]
         why = "no + why" if self.content_size.width < BRIEF_CELLS else "reject and say why"
         yield CANCEL_TO_REFUSE if self._rejection is None else f"{{reject_and_say_why}} {why}"
 

@@ -69,10 +69,10 @@ async def test_the_first_tab_on_a_card_that_came_by_itself_never_marks_always() 
         await page.ask("call", ALWAYS, REJECT)
         page.card.guard.come_unasked()
         page.clock.pass_guard()
-        await page.until(lambda: "Tab, then Enter answer" in page.text)
+        await page.until(lambda: "Tab choose" in page.text)
         await page.press("tab")
         assert "❯ 2 n  Reject once" in page.text
-        assert "Tab, then Enter answer" not in page.text
+        assert "Tab choose" not in page.text
         page.clock.pass_guard()
         await page.press("enter")
         assert page.decisions == {"call": REJECT.option_id}
