@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache, partial, wraps
-from typing import Any, Final
+from typing import Any
 
 from rich.console import RenderableType
 from textual import message_pump
@@ -24,7 +24,7 @@ from textual.screen import Screen
 from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import AwaitMount, Widget
-from textual.widgets import Input, TextArea
+from textual.widgets import TextArea
 from textual.worker import Worker
 from textual.worker_manager import WorkerManager
 
@@ -50,11 +50,6 @@ class PatchedApp(App[None]):
         patch_textual()
         super().__init__()
         self._workers = ClosingWorkers(self)
-
-    def _on_key(self, event: Key) -> None:  # type: ignore[override]  # Textual calls those of all base classes
-        # A field has handled its binding.
-        if getattr(event, "is_of_field", False):
-            event.prevent_default()
 
     def get_driver_class(self) -> type[Driver]:
         return self.pacer.driver_class(super().get_driver_class())
@@ -138,7 +133,6 @@ def patch_textual() -> None:
     dismiss_no_other_screen()
     finish_what_is_awaited()
     cut_what_is_selected()
-    edit_in_the_order_of_the_keys()
 
 
 def mount_nothing_at_the_end() -> None:
@@ -163,29 +157,6 @@ def cut_what_is_selected() -> None:
             self.action_delete_left()
 
     TextArea.action_cut = cut  # type: ignore[method-assign]  # one for every text area
-
-
-NOT_OF_FIELDS: Final = ("submit", "cursor_page_up", "cursor_page_down")
-"""Bound in Textual's fields, but what is around a field may use these keys first."""
-
-
-def edit_in_the_order_of_the_keys() -> None:
-    """Make Textual's fields handle bindings at once. Through the app, they would come after letters typed later."""
-
-    def in_order(field: type[Input | TextArea]) -> None:
-        @wraps(type_key := field._on_key)
-        async def take_key(self: Any, event: Key) -> None:
-            for binding in bindings_of_key(self, event.key):
-                if binding.action not in NOT_OF_FIELDS and await self.app.run_action(binding.action, self):
-                    event.prevent_default()
-                    event.is_of_field = True  # type: ignore[attr-defined]  # it bubbles up to the app
-                    return
-            await type_key(self, event)
-
-        field._on_key = take_key  # type: ignore[method-assign]  # Textual has no hook for it
-
-    in_order(Input)
-    in_order(TextArea)
 
 
 def focus_nothing_that_leaves() -> None:

@@ -38,8 +38,6 @@ OVERRIDDEN = (
     (Compositor, "reflow"),
     (Compositor, "visible_widgets"),
     (LinuxDriver, "_sigcont_application"),
-    (Input, "_on_key"),
-    (TextArea, "_on_key"),
     (TextArea, "scroll_cursor_visible"),
     (TextArea, "update_suggestion"),
     (linux_driver, "XTermParser"),
