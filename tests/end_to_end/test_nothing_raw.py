@@ -331,7 +331,7 @@ MISTAKES: Final = (
     ("sessions", PAYLOADS[1]),
     ("render", f"no{PAYLOADS[11]}", "-o", "a.md"),
     ("exec", "--prompt", "x", "--", f"./no{PAYLOADS[0]}"),
-    ("demo", PAYLOADS[12]),
+    ("demo", f"{PAYLOADS[12]}.toml"),
 )
 
 

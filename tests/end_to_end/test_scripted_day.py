@@ -107,7 +107,7 @@ def start(day: OnTerminal, agent: str, tab: int, *, in_worktree: bool = False) -
     day.type("\x1ba")
     day.wait_for("It works in this folder")
     if in_worktree:
-        day.type("\x14")
+        day.type("\t")
         day.wait_for("It works in a new git worktree")
     day.type(agent)
     day.until(lambda: f"   {agent} " in day.shown and "Used last" not in day.shown)

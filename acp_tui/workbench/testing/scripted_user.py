@@ -17,7 +17,7 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.conversation import elicitation
 from acp_tui.conversation.conversation import Change
 from acp_tui.conversation.entries import Entry, EntryId, Message, ToolCallEntry
-from acp_tui.conversation.facts import Fact, PermissionOption, PermissionRequest, RequestKey
+from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey
 from acp_tui.conversation.tool_calls import TerminalId, ToolCall
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.workbench.conformance import Frame
@@ -206,7 +206,6 @@ class WatchedSession:
         self._frames = frames
         self._recording = recording
         self._touched: dict[EntryId, None] = {}
-        self._has_planned = False
         self._begin = (0, 0, 0)
         self._terminals_before: frozenset[TerminalId] = frozenset()
 
@@ -215,13 +214,11 @@ class WatchedSession:
 
     def _note(self, change: Change) -> None:
         self._touched.update(dict.fromkeys(change.entries))
-        self._has_planned |= Fact.PLAN in change.facts
         self.wake()
         self._user.note()
 
     def begin_turn(self) -> None:
         self._touched.clear()
-        self._has_planned = False
         user = self._user
         self._begin = len(self._frames), len(user.permissions.asked), len(user.elicitations.asked)
         self._terminals_before = frozenset(self.session.conversation.terminals)
@@ -254,7 +251,7 @@ class WatchedSession:
             thoughts=_texts(entries, "thought"),
             tool_calls=tuple(copy(call) for call in calls if not call.tool_call_id.startswith(OWN_CALL)),
             commands=tuple(map(run_command, new_terminals)),
-            plan=conversation.plan if self._has_planned else None,
+            plan=None if conversation.has_old_plans else conversation.plan,
             permissions=tuple(each for each in asked[permissions:] if each.session_id == session_id),
             elicitations=tuple(each for each in elicited[elicitations:] if each.session_id == session_id),
             frames=tuple(self._frames[frames:]),
