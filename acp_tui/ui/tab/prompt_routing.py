@@ -388,7 +388,7 @@ class PromptController:
         if not session.queue.is_held or not session.conversation.is_idle:
             return
         if self.why_not:
-            self._tab.say(f"{self.why_not}.")
+            self._tab.say(f"{self.why_not}.", is_over=lambda: not self.why_not)
             return
         session.queue.go_on()
         prompt = session.queue.next()

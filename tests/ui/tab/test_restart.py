@@ -203,6 +203,7 @@ async def test_what_was_queued_waits_until_the_user_says_so(open_desk: OpenDesk,
         await desk.shows("The agent is gone; Alt+R restarts it.")
         await desk.press("alt+r")
         await desk.shows("continues this session")
+        await desk.hides("The agent is gone")
         assert [params["prompt"][0]["text"] for params in desk.sent("session/prompt")] == ["first"]
         assert "second" in desk.text
 
