@@ -50,11 +50,11 @@ NOT_TOLD: Final = "The agent continues this session, but doesn't tell what was s
 PAUSES_S: Final = (0.2, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
 """Pauses between attempts to reconnect. The last one repeats."""
 LIST_PATIENCE_S: Final = 3.0
+"""How long to wait for the agent's list, to say whether it has a session that it didn't open."""
 TOLD_LATE_S: Final = 0.5
 """How long to wait for the history of a session that was loaded without one."""
 TOLD_PAUSE_S: Final = 0.1
 """A history that comes late has ended when nothing has followed for so long."""
-"""How long to wait for the agent's list, to say whether it has a session that it didn't open."""
 
 
 @dataclass(frozen=True, slots=True)
