@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -119,8 +119,6 @@ async def _run(
             app.prompt_memory.let_go()
             await go_on(hub, shell, app.moves, app.settings.notifications)
             return 0, (), ()
-        with suppress(OSError), open(sys.stdout.fileno(), "wb", closefd=False) as terminal:  # or it's gone
-            terminal.write(app.last_turn.encode())  # as Textual draws it
         return app.return_code or code_of(app.failure), app.left_sessions(), [tab.cwd for tab in app.tabs]
 
 

@@ -24,6 +24,8 @@ OVERDUE_S: Final = 0.2
 """An answer this late means that the connection has just become slower."""
 LOST_S: Final = 10.0
 """An answer this late won't come: something else has read it."""
+LAST_ANSWER_S: Final = (0.5, 3.0)
+"""The end waits for an answer at least, and at most, for so long."""
 SHORT: Final = 500
 """Output this short needs no time of its own, so its answer tells how long the way is."""
 SHORT_DELAYS: Final = 32
@@ -69,6 +71,18 @@ class FlowControl:
         self._window: float | None = None
         """How much may be on its way; None until a frame was measured."""
         self._short_delays: deque[float] = deque(maxlen=SHORT_DELAYS)
+        self._longest_delay_s = 0.0
+
+    @property
+    def unwritten(self) -> int:
+        """How much the writer thread still has to write."""
+        return self.sent - self._written
+
+    @property
+    def last_answer_s(self) -> float:
+        """How long the end should wait for answers that are missing."""
+        shortest, longest = LAST_ANSWER_S
+        return min(max(2 * self._longest_delay_s, shortest), longest)
 
     def note_sent(self, length: int) -> None:
         """Record text passed to the writer thread."""
@@ -93,6 +107,7 @@ class FlowControl:
         self._taken = asked.sent
         self._since_s = now_s if self._asked else None
         delay_s, took_s = now_s - asked.at_s, now_s - asked.since_s
+        self._longest_delay_s = max(self._longest_delay_s, delay_s)
         if asked.length <= SHORT:
             self._short_delays.append(delay_s)
         way_s = min(self._short_delays, default=delay_s)
@@ -104,7 +119,7 @@ class FlowControl:
 
     def has_room(self, now_s: float, *, is_small: bool) -> bool:
         """Whether a frame, or a part of it, may be sent now. A small one only waits for the writer thread."""
-        return self.sent <= self._written and (is_small or self.room(now_s) > 0)
+        return not self.unwritten and (is_small or self.room(now_s) > 0)
 
     def room(self, now_s: float) -> float:
         """How much may be sent now; infinite for a whole frame."""
