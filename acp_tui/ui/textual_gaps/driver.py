@@ -257,6 +257,8 @@ class PacedDriver(LinuxDriver):
 
     def disable_input(self) -> None:
         """Stop reading keys. Unlike Textual's method, keep input after a stop."""
+        if self._key_thread is None:  # Textual does this twice
+            return
         if not self._is_continued:
             super().disable_input()
             # Half a frame may have been dropped. GNU screen has no other screen to go back to, unless set to.
@@ -264,9 +266,15 @@ class PacedDriver(LinuxDriver):
         else:
             self._disable_mouse_support()
             self.exit_event.set()
-            if self._key_thread is not None:
-                self._key_thread.join()
+            self._key_thread.join()
             self.exit_event.clear()
+        self._key_thread = None
+
+    def _disable_mouse_support(self) -> None:
+        super()._disable_mouse_support()
+        if self._mouse_pixels:
+            self.write("\x1b[?1016l")
+            self._mouse_pixels = False
 
     def stop_application_mode(self) -> None:
         """Give the terminal back, with what the app leaves there at its end."""

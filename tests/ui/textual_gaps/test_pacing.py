@@ -164,6 +164,18 @@ def test_a_terminal_that_answers_nothing_is_asked_once_and_not_waited_for(tmp_pa
         assert screen.said.count(QUESTION.encode()) == 1
 
 
+def test_the_end_resets_the_form_of_mouse_reports_and_leaves_what_the_shell_had_on_the_screen(tmp_path: Path) -> None:
+    command = (sys.executable, "-c", ENDS_ON_KEY)
+    with process_on_terminal([], os.environ, tmp_path, command=command) as screen:
+        screen.until(lambda: b"begun" in screen.said)
+        screen.type("\x1b[?2048;2$y")  # it can report the size as input, and the mouse in pixels
+        screen.until(lambda: b"\x1b[?1016h" in screen.said)
+        screen.type("q")
+        assert screen.end() == 0
+        assert screen.said.rfind(b"\x1b[?1016l") > screen.said.rfind(b"\x1b[?1016h")
+        assert b"\x1b[J" not in screen.said.partition(b"\x1b[?1049l")[2]
+
+
 @pytest.fixture
 def drawn(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The rows that Textual sends to the terminal: none during a batch."""
