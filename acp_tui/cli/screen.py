@@ -22,7 +22,7 @@ from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.settings import Appearance, Settings
 from acp_tui.conversation.visible import make_visible, make_visible_line
-from acp_tui.ui.kit.terminal_colors import ask_terminal, has_unicode, light_or_dark
+from acp_tui.ui.kit.terminal_colors import ask_terminal, has_unicode, keep_keys, light_or_dark
 
 if TYPE_CHECKING:
     from acp_tui.cli.leaving import LeftByHost
@@ -65,7 +65,8 @@ def run_screen(
 
 
 def fitted(appearance: Appearance) -> Appearance:
-    """Fill in unset values so that they fit the terminal."""
+    """Fill in unset values so that they fit the terminal. What is typed from now on is for the screen."""
+    keep_keys()
     return replace(
         appearance,
         theme=appearance.theme or _theme_of_terminal(),

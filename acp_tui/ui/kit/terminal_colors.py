@@ -54,6 +54,18 @@ def shade_of(answer: bytes) -> Shade | None:
     return "light" if 0.299 * red + 0.587 * green + 0.114 * blue > 0.5 else "dark"
 
 
+def keep_keys() -> None:
+    """From now on until acp-tui ends, echo no key, and don't turn Enter into Ctrl+J."""
+    with suppress(OSError, termios.error):
+        fd = sys.stdin.fileno()
+        before = termios.tcgetattr(fd)
+        atexit.register(_try, partial(termios.tcsetattr, fd, termios.TCSANOW, before))
+        tty.setcbreak(fd, termios.TCSANOW)  # keeps what was typed before
+        mode = termios.tcgetattr(fd)
+        mode[tty.IFLAG] &= ~termios.ICRNL  # Python does it in 3.12.0 and 3.12.1 only
+        termios.tcsetattr(fd, termios.TCSANOW, mode)
+
+
 def ask_terminal(meanwhile: Callable[[], object]) -> bytes:
     """What has come from the terminal when `meanwhile` returns, or soon after: its answer to `QUERY`, and keys."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):

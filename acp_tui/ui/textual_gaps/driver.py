@@ -235,6 +235,7 @@ class PacedDriver(LinuxDriver):
         super().start_application_mode()  # type: ignore[no-untyped-call]  # Textual's has no annotations
         if self.attrs_before is not None:  # what runs in between has an echo, also where we began without
             self.attrs_before[tty.LFLAG] |= termios.ECHO | termios.ICANON
+            self.attrs_before[tty.IFLAG] |= termios.ICRNL
         if self.input_tty and self._writer_thread is not None:  # it isn't there if we were put to sleep again
             self.ask()
 

@@ -120,6 +120,23 @@ def test_input_from_before_the_start_needs_no_other_input() -> None:
     assert [_told(event) for event in parser.feed("11/1111\x07!")] == ["exclamation_mark"]
 
 
+@pytest.mark.parametrize("enter", ["\r", "\n"])
+@pytest.mark.parametrize("answers", ["", "\x1b[?62;22c\x1b[?2026;2$y\x1b[?2048;2$y"])
+def test_early_lines_are_one_text_that_an_enter_at_the_very_end_sends(enter: str, answers: str) -> None:
+    def keys(typed: str) -> list[str]:
+        feed_early(typed.encode())
+        return [key for key in later(InputParser()) if key not in ("sure answer", "")]
+
+    assert keys(f"a{enter}b{enter}{answers}") == ["a", "ctrl+j", "b", "enter"]
+    assert keys(f"a{enter}b{answers}") == ["a", "ctrl+j", "b"]
+
+
+def test_what_is_typed_on_the_screen_stays_what_it_is() -> None:
+    parser = InputParser()
+    assert later(parser) == []
+    assert [_told(event) for event in parser.feed("a\nb\r\n")] == ["a", "ctrl+j", "b", "enter", "ctrl+j"]
+
+
 def test_keys_that_only_begin_like_an_answer_are_typed_after_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
     monkeypatch.setattr("time.monotonic", lambda: now)
