@@ -164,7 +164,7 @@ def test_a_terminal_that_answers_nothing_is_asked_once_and_not_waited_for(tmp_pa
         assert screen.said.count(QUESTION.encode()) == 1
 
 
-def test_the_end_resets_the_form_of_mouse_reports_and_leaves_what_the_shell_had_on_the_screen(tmp_path: Path) -> None:
+def test_the_end_resets_mouse_reports_and_leaves_the_screen_of_the_shell(tmp_path: Path) -> None:
     command = (sys.executable, "-c", ENDS_ON_KEY)
     with process_on_terminal([], os.environ, tmp_path, command=command) as screen:
         screen.until(lambda: b"begun" in screen.said)
