@@ -66,7 +66,8 @@ def run_screen(
 
 def fitted(appearance: Appearance) -> Appearance:
     """Fill in unset values so that they fit the terminal. What is typed from now on is for the screen."""
-    keep_keys()
+    if sys.stdin.isatty():
+        keep_keys(sys.stdin.fileno())
     return replace(
         appearance,
         theme=appearance.theme or _theme_of_terminal(),

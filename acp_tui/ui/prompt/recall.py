@@ -274,6 +274,7 @@ class Walk:
 
 
 DRAFT_IS_BACK: Final = "Your draft from last time is back; {interrupt} clears it"
+DRAFT_IS_ASIDE: Final = "↑ brings your draft from last time back"
 PAUSE_S: Final = 0.25
 """The draft is saved after this long without typing."""
 
@@ -351,6 +352,7 @@ class Recall:
         if own and own != self._prompt.draft:
             if self._prompt.draft:
                 self._set_aside(own)
+                self._screen.notify(DRAFT_IS_ASIDE, markup=False)
                 return
             self._prompt.set_draft(own)
             if (fence := fence_of(self._prompt)) is not None:
@@ -363,9 +365,9 @@ class Recall:
         self._shown_s = at_s
 
     def _set_aside(self, draft: str) -> None:
-        """Add a draft to the earlier prompts: what was typed before it could be seen isn't meant to go on with it."""
-        self._memory.history.add(draft, self._place.folder, self._agent(), is_sent=False)
-        self._screen.notify("↑ brings your draft from last time back", markup=False)
+        """Add a draft to the earlier prompts."""
+        pasted = self._prompt.pasted_in(draft)
+        self._memory.history.add(draft, self._place.folder, self._agent(), pasted, is_sent=False)
 
     def _part_from_unseen(self, key: events.Key) -> None:
         """Set the draft aside if it wasn't on the screen when the key was pressed."""
@@ -374,6 +376,7 @@ class Recall:
         if unseen and fence is not None and (fence.is_awaited(self) or key.time <= self._shown_s):
             self._prompt.set_draft(self._prompt.draft.removeprefix(unseen))
             self._set_aside(unseen)
+            self._screen.notify(DRAFT_IS_ASIDE, markup=False)
 
     def _tell_back(self) -> None:
         """Tell the user, once, that the text in the prompt is from last time."""
@@ -391,8 +394,7 @@ class Recall:
         """Add the draft to the earlier prompts if one of them is in its place: it's the latest then."""
         left, self._walk = self.left_draft, None
         if left:
-            pasted = self._prompt.pasted_in(left)
-            self._memory.history.add(left, self._place.folder, self._agent(), pasted, is_sent=False)
+            self._set_aside(left)
             self._prompt.say("↑ brings the draft back")
 
     @property

@@ -15,14 +15,11 @@ import tty
 from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from queue import Queue
 from typing import Any, Final, TextIO, cast
 
 from rich.console import RenderableType
 from textual.app import App
 from textual.driver import Driver
-from textual.drivers import linux_driver
-from textual.drivers._writer_thread import WriterThread
 from textual.drivers.linux_driver import LinuxDriver
 from textual.events import Key, MouseDown, Paste
 from textual.geometry import Region
@@ -98,21 +95,6 @@ class WatchedFile:
         """Do nothing: no output is held back."""
 
 
-class PatientWriter(WriterThread):
-    """Textual's writer thread (8.2.8), which nobody waits for if the terminal doesn't read."""
-
-    def __init__(self, file: Any) -> None:
-        super().__init__(file)
-        self._terminal = file
-        self._queue = Queue()
-
-    def stop(self) -> None:
-        """Stop the thread when everything is written, or the terminal takes no more."""
-        self._queue.put(None)
-        if self._terminal.await_written():
-            self.join()
-
-
 class EndOfInput(threading.Event):
     """Set when the driver should stop reading keys, or when the terminal is gone, which also ends the app.
 
@@ -165,16 +147,22 @@ class PacedDriver(LinuxDriver):
         if self._key_thread is not None and self._key_thread.is_alive():
             self._key_thread.join()
         if self._writer_thread is not None and self._writer_thread.is_alive():
-            self._writer_thread.stop()
+            self.close()
             if self._writer_thread.is_alive():  # whoever else writes to the terminal would wait with it
                 nowhere = os.open(os.devnull, os.O_WRONLY)
                 for stream in filter(os.isatty, (1, 2)):
                     os.dup2(nowhere, stream)
 
     def write(self, data: str) -> None:
-        """Put data into the writer thread's queue."""
-        self.flow.note_sent(len(data))
-        super().write(data)
+        """Put data into the writer thread's queue, which is full only if the terminal doesn't read: then drop it."""
+        if self._writer_thread is None or not self._writer_thread._queue.full():
+            self.flow.note_sent(len(data))
+            super().write(data)
+
+    def close(self) -> None:
+        """Stop the writer thread when all is written. If the terminal takes no more, leave it behind."""
+        if self._file.await_written():
+            super().close()
 
     def ask(self, *, surely: bool = False) -> None:
         """Ask the terminal for an answer to everything that was written; `surely`: one that says that it is this."""
@@ -303,7 +291,6 @@ class FramePacer:
         if textuals is not LinuxDriver:
             return textuals
         repair_terminal_input()
-        linux_driver.WriterThread = PatientWriter  # type: ignore[attr-defined]  # imported there, but not exported
         return PacedDriver
 
     def let_go_of_terminal(self) -> None:

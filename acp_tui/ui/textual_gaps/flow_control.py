@@ -71,7 +71,6 @@ class FlowControl:
         self._window: float | None = None
         """How much may be on its way; None until a frame was measured."""
         self._short_delays: deque[float] = deque(maxlen=SHORT_DELAYS)
-        self._longest_delay_s = 0.0
 
     @property
     def unwritten(self) -> int:
@@ -82,7 +81,7 @@ class FlowControl:
     def last_answer_s(self) -> float:
         """How long the end should wait for answers that are missing."""
         shortest, longest = LAST_ANSWER_S
-        return min(max(2 * self._longest_delay_s, shortest), longest)
+        return min(max(2 * max(self._short_delays, default=0.0), shortest), longest)
 
     def note_sent(self, length: int) -> None:
         """Record text passed to the writer thread."""
@@ -107,7 +106,6 @@ class FlowControl:
         self._taken = asked.sent
         self._since_s = now_s if self._asked else None
         delay_s, took_s = now_s - asked.at_s, now_s - asked.since_s
-        self._longest_delay_s = max(self._longest_delay_s, delay_s)
         if asked.length <= SHORT:
             self._short_delays.append(delay_s)
         way_s = min(self._short_delays, default=delay_s)
