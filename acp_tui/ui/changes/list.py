@@ -24,7 +24,7 @@ from acp_tui.conversation.visible import make_visible
 from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.conversation.wording import from_home
 from acp_tui.ui.changes.changed_files import change_segments, in_full
-from acp_tui.ui.changes.follower import FolderChanges, failed, files, way_back
+from acp_tui.ui.changes.follower import FolderChanges, way_back
 from acp_tui.ui.changes.review import (
     NOT_REVERTED,
     NOT_UNDONE,
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 UNDO: Final = "{undo_revert} undo · "
 KEYS: Final = "{reload} refresh · {dialog_close} back"
-KEYS_OF_CHANGES: Final = "{list_choose} review · {revert} revert file · {revert_all} all files · "
+KEYS_OF_CHANGES: Final = "{list_choose} review · {revert} revert · "
 NO_COMMENTS: Final = "No comments yet. {list_choose} opens the file, and {comment} comments on its lines"
 OLDER: Final = " It counts from when acp-tui opened this folder. `!git diff` in the prompt shows more."
 RELOAD: Final = " · {reload}"
@@ -204,26 +204,17 @@ class ChangesScreen(ModalScreen[None]):
 
     def action_revert(self) -> None:
         """Revert the file at the cursor."""
-        self._revert([self._list.change] if self._list.change is not None else [])
+        change = self._list.change
+        if change is not None:
+            self._write(lambda: self._revert(change))
 
-    def action_revert_all(self) -> None:
-        self._revert([self._folder.changes[path] for path in sorted(self._folder.changes)])
-
-    def _revert(self, changes: Sequence[ChangedPath]) -> None:
-        if changes:
-            self._write(lambda: self._reverted(changes))
-
-    async def _reverted(self, changes: Sequence[ChangedPath]) -> str:
-        failures = await self._folder.revert(changes)
-        done = len(changes) - len(failures)
-        undo = keys_in_force(self).hint(way_back(done))
-        if len(changes) > 1:
-            return f"Reverted {files(done)}{undo}{failed(failures)}"
+    async def _revert(self, change: ChangedPath) -> str:
+        failures = await self._folder.revert([change])
         if not failures:
-            return f"Reverted {make_visible_path(changes[0].path)}{undo}"
+            return f"Reverted {make_visible_path(change.path)}{keys_in_force(self).hint(way_back())}"
         if not isinstance(failures[0], ChangedMeanwhile):
             raise failures[0]
-        self.app.push_screen(ReviewScreen(self._folder, changes[0].path, self._prompt, note=NOT_REVERTED))
+        self.app.push_screen(ReviewScreen(self._folder, change.path, self._prompt, note=NOT_REVERTED))
         return ""
 
     def action_copy_back(self) -> None:

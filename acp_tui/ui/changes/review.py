@@ -207,7 +207,7 @@ EARLIER: Final = "This is what was there before. Press {diff_earlier} to see the
 def drop_if_unseen(screen: Screen[None], event: events.Key, guard: AnswerGuard) -> None:
     """Drop a key that reverts if the terminal hadn't shown what it reverts, or if it's held."""
     actions = {binding.action for binding in bindings_of_key(screen, event.key)}
-    if actions & {"revert", "revert_all", "revert_hunk", "revert_file"}:
+    if actions & {"revert", "revert_hunk", "revert_file"}:
         is_repeated = guard.repeats(event)
         if is_repeated or not guard.was_shown_before(event):
             screen.notify(TOO_SOON.format(again="press it again") if is_repeated else NOT_SHOWN, severity="warning")
@@ -377,7 +377,7 @@ class ReviewScreen(ModalScreen[None]):
         """What happened, and the keys that do something here."""
         assert self._drawing is not None
         hunks, change = self._drawing.review.hunks, self._revertible.change if self._revertible is not None else None
-        reverting = ["{revert} revert hunk", "{revert_all} revert file"] if hunks else ["{revert} revert file"]
+        reverting = ["{revert} revert hunk", "{revert_file} revert file"] if hunks else ["{revert} revert file"]
         keys = [
             *["{next_change} {previous_change} hunks"] * (len(hunks) > 1),
             *["{previous_file} {next_file} files"] * any(path != self._path for path in self._folder.changes),

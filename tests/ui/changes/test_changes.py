@@ -254,40 +254,35 @@ async def test_any_file_is_reverted_at_once_and_undo_brings_it_back_with_its_mod
         assert (root / name).stat().st_mode & 0o777 == 0o750
 
 
+async def test_the_key_of_a_reviews_file_reverts_nothing_in_the_list(root: Path) -> None:
+    async with open_changes(root) as page:
+        await page.change({"a.py": b"x\n", "b.py": b"x\n"})
+        await page.open_list()
+        await page.press("X")
+        await page.press_until("Reverted b.py: u brings it back", "down", "x")
+        assert (root / "a.py").read_bytes() == b"x\n"
+        assert (root / "b.py").read_bytes() == FILES["b.py"]
+
+
 @pytest.mark.parametrize("place", ["list", "review"])
-async def test_all_files_are_reverted_at_once_and_one_undo_brings_them_all_back(root: Path, place: str) -> None:
+async def test_one_undo_brings_back_all_files_that_were_put_back_together(root: Path, place: str) -> None:
     async with open_changes(root) as page:
         (root / "gone.py").unlink()
         await page.change({"a.py": b"x\n", "b.py": b"x\n", "new.py": b"x\n"})
-        await page.open_list()
-        await page.press_until("Reverted b.py: u brings it back", "down", "x")
-        await page.press_until("Reverted 3 files: u brings them back", "X")
-        assert {path.name: path.read_bytes() for path in root.iterdir() if path.is_file()} == FILES
-        if place == "review":
-            await page.change({"b.py": b"y\n"})
-            await page.until_shown("M b.py")
-            await page.press("enter")
-            await page.until_shown("· since")
+        changes = page.desk.changes
+        assert not await page.desk.revert([changes["a.py"], changes["gone.py"], changes["new.py"]])
+        await page.until(lambda: [*page.desk.changes] == ["b.py"])
+        await (page.open_list() if place == "list" else page.open_review())
         await page.press_until("3 files have their changes back", "u")
         assert (root / "a.py").read_bytes() == (root / "new.py").read_bytes() == b"x\n"
         assert not (root / "gone.py").exists()
 
 
-async def test_what_of_all_files_changed_unseen_is_left_alone_and_said(root: Path) -> None:
+async def test_what_of_several_files_cannot_be_undone_is_shown_and_the_rest_is_back(root: Path) -> None:
     async with open_changes(root) as page:
         await page.change({"a.py": b"x\n", "b.py": b"x\n"})
         await page.open_list()
-        write(root, {"b.py": b"later\nand more\n"})
-        await page.press_until("Reverted 1 file: u brings it back. 'b.py' has changed since you saw it", "X")
-        assert (root / "a.py").read_bytes() == FILES["a.py"]
-        assert (root / "b.py").read_bytes() == b"later\nand more\n"
-
-
-async def test_what_of_all_files_cannot_be_undone_is_shown_and_the_rest_is_back(root: Path) -> None:
-    async with open_changes(root) as page:
-        await page.change({"a.py": b"x\n", "b.py": b"x\n"})
-        await page.open_list()
-        await page.press_until("Reverted 2 files", "X")
+        assert not await page.desk.revert([*page.desk.changes.values()])
         write(root, {"b.py": b"later\n"})
         await page.press_until("The file has changed since the revert", "u")
         assert (root / "a.py").read_bytes() == b"x\n"
