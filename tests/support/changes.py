@@ -105,7 +105,7 @@ class ChangesPage(DialogPage):
     async def open_list(self) -> None:
         """Show the list."""
         if self.desk.is_listed_or_say():
-            self.pilot.app.push_screen(ChangesScreen(self.desk, self.prompt))
+            self.pilot.app.push_screen(ChangesScreen(self.desk, self.prompt.comments))
         await self.settled()
 
     async def open_review(self) -> None:

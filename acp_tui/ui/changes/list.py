@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 from anyio import to_thread
 from rich.segment import Segment
@@ -19,6 +19,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from acp_tui.client.changes import ChangedMeanwhile, ChangedPath, ChangesError
+from acp_tui.client.line_comments import Comment
 from acp_tui.client.worktrees import WorktreeFailed, bring_back, changes_in, known_worktree
 from acp_tui.conversation.visible import make_visible
 from acp_tui.conversation.visible.confusables import make_visible_path
@@ -30,25 +31,19 @@ from acp_tui.ui.changes.review import (
     NOT_UNDONE,
     ReviewScreen,
     drop_if_unseen,
-    put_comments_into,
 )
 from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import MOVING, bindings_of
 from acp_tui.ui.kit.answer_guard import AnswerGuard
-from acp_tui.ui.kit.commenting import counted
 from acp_tui.ui.kit.dialog import CLOSING, shown
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.kit.row_list import NO_ROW, PickerRow, RowList
 from acp_tui.ui.rendering.palette import Palette
 
-if TYPE_CHECKING:
-    from acp_tui.ui.prompt.input import PromptInput
-
 UNDO: Final = "{undo_revert} undo · "
 KEYS: Final = "{reload} refresh · {dialog_close} back"
 KEYS_OF_CHANGES: Final = "{list_choose} review · {revert} revert · "
-NO_COMMENTS: Final = "No comments yet. {list_choose} opens the file, and {comment} comments on its lines"
 OLDER: Final = " It counts from when acp-tui opened this folder. `!git diff` in the prompt shows more."
 RELOAD: Final = " · {reload}"
 COPY: Final = " · {changes_copy_back} copy to where the worktree came from"
@@ -116,13 +111,13 @@ class ChangesScreen(ModalScreen[None]):
     """Lists the changes, opens their reviews, and reverts whole files."""
 
     PLACE: Final = "changes"
-    BINDINGS: ClassVar[list[BindingType]] = [*CLOSING, *bindings_of("send_comments", place=PLACE)]
+    BINDINGS: ClassVar[list[BindingType]] = [*CLOSING, *bindings_of(place=PLACE)]
 
-    def __init__(self, folder: FolderChanges, prompt: PromptInput) -> None:
-        """Comments go to `prompt`."""
+    def __init__(self, folder: FolderChanges, comments: list[Comment]) -> None:
+        """Comments on lines are added to `comments`."""
         super().__init__()
         self._folder = folder
-        self._prompt = prompt
+        self._comments = comments
         self._list = ChangeList()
         self._title = Static(classes="changes-title", markup=False)
         self._since = Static(classes="changes-since", markup=False)
@@ -168,8 +163,6 @@ class ChangesScreen(ModalScreen[None]):
         told = KEYS_OF_CHANGES * bool(changes) + UNDO * self._folder.can_undo + KEYS
         if changes and self._is_in_worktree:
             told = told.replace(RELOAD, COPY + RELOAD)
-        if comments := self._prompt.comments:
-            told = f"{{send_comments}} {counted(comments)} to the prompt · {told}"
         self._keys.update(keys_in_force(self).hint(told))
         if not self._is_saying:
             self._show_about()
@@ -191,7 +184,7 @@ class ChangesScreen(ModalScreen[None]):
         self._show_about()
         if self._list.change is not None:
             self._reviewed = self._list.change.path
-            self.app.push_screen(ReviewScreen(self._folder, self._reviewed, self._prompt))
+            self.app.push_screen(ReviewScreen(self._folder, self._reviewed, self._comments))
 
     def on_screen_resume(self) -> None:
         self._guard.arm()
@@ -214,7 +207,7 @@ class ChangesScreen(ModalScreen[None]):
             return f"Reverted {make_visible_path(change.path)}{keys_in_force(self).hint(way_back())}"
         if not isinstance(failures[0], ChangedMeanwhile):
             raise failures[0]
-        self.app.push_screen(ReviewScreen(self._folder, change.path, self._prompt, note=NOT_REVERTED))
+        self.app.push_screen(ReviewScreen(self._folder, change.path, self._comments, note=NOT_REVERTED))
         return ""
 
     def action_copy_back(self) -> None:
@@ -240,13 +233,6 @@ class ChangesScreen(ModalScreen[None]):
             raise ChangesError(path, f"{name} isn't copied: it's as in the last commit, or git ignores it.")
         return f"{name} is copied to {origin}" if brought.written else f"{name} is the same in {origin}"
 
-    def action_send_comments(self) -> None:
-        """Go back to the prompt, which begins with the comments."""
-        if self._prompt.comments:
-            put_comments_into(self._prompt)
-        else:
-            self._say(keys_in_force(self).hint(NO_COMMENTS))
-
     def action_undo(self) -> None:
         self._write(self._undo)
 
@@ -254,7 +240,7 @@ class ChangesScreen(ModalScreen[None]):
         try:
             return await self._folder.undo()
         except ChangedMeanwhile as error:
-            review = ReviewScreen(self._folder, error.path, self._prompt, earlier=error.reverted, note=NOT_UNDONE)
+            review = ReviewScreen(self._folder, error.path, self._comments, earlier=error.reverted, note=NOT_UNDONE)
             self.app.push_screen(review)
             return ""
 

@@ -11,7 +11,7 @@ import asyncio
 from bisect import bisect_right
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 from anyio import to_thread
 from rich.segment import Segment
@@ -24,7 +24,7 @@ from textual.screen import ModalScreen, Screen
 from textual.strip import Strip
 
 from acp_tui.client.changes import ChangedMeanwhile, ChangedPath, ChangesError, FileState, Review
-from acp_tui.client.line_comments import Comment, Version, take_comments, version_of
+from acp_tui.client.line_comments import Comment, Version, version_of
 from acp_tui.client.line_comparison import CONTEXT_LINES
 from acp_tui.client.workspace.runs_later import BUILD_FILE, is_build_file
 from acp_tui.conversation.visible import make_visible
@@ -48,9 +48,6 @@ from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.plain import plain_lines
 from acp_tui.ui.rendering.wrapping import Lines, wrap
 from acp_tui.ui.textual_gaps.internals import bindings_of_key
-
-if TYPE_CHECKING:
-    from acp_tui.ui.prompt.input import PromptInput
 
 
 class ReviewDrawing:
@@ -216,13 +213,6 @@ def drop_if_unseen(screen: Screen[None], event: events.Key, guard: AnswerGuard) 
     guard.takes(event)
 
 
-def put_comments_into(prompt: PromptInput) -> None:
-    """Close what covers the prompt, which begins with its comments then."""
-    for screen in reversed(prompt.app.screen_stack[1:]):
-        screen.dismiss()
-    prompt.take_before(take_comments(prompt.comments))
-
-
 class ReviewScreen(ModalScreen[None]):
     """Reviews one file at a time."""
 
@@ -234,18 +224,17 @@ class ReviewScreen(ModalScreen[None]):
         self,
         folder: FolderChanges,
         path: str,
-        prompt: PromptInput,
+        comments: list[Comment],
         *,
         earlier: Review | None = None,
         note: str = "",
     ) -> None:
         """`earlier` is a previous state of the file that was shown; `note` says what happened.
 
-        Comments go to `prompt`.
+        Comments are added to `comments`.
         """
         super().__init__()
         self._folder = folder
-        self._prompt = prompt
         self._path = path
         self._now: ReviewDrawing | None = None
         self._earlier: ReviewDrawing | None = None
@@ -262,7 +251,7 @@ class ReviewScreen(ModalScreen[None]):
         """None: depends on the width."""
         self._shows_whole_file = False
         self._writing = asyncio.Lock()
-        self._top, self._view, self._bottom = StripView(), HunkView(prompt.comments), StripView()
+        self._top, self._view, self._bottom = StripView(), HunkView(comments), StripView()
         self._page = Vertical(self._top, self._view, self._bottom, id="review")
         self._guard = AnswerGuard(QuestionScreen.clock, self)
         """Knows whether the terminal has shown the file as it is here."""
@@ -478,11 +467,6 @@ class ReviewScreen(ModalScreen[None]):
 
     def action_comment(self) -> None:
         self._view.comment(self._folder.root, lambda _: None if self._sees_earlier else self._version)
-
-    def action_send_comments(self) -> None:
-        """Go back to the prompt, which begins with the comments."""
-        if self._prompt.comments and not self._writing.locked():
-            put_comments_into(self._prompt)
 
     # What the user changes
 

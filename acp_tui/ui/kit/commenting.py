@@ -66,7 +66,7 @@ class CommentView(StripView):
         selecting = ["{select_up} {select_down} select", "{comment} comment"]
         return [
             *(selecting if self._selection else ["{comment} select a line"]),
-            *[f"{{send_comments}} {counted(self._comments)} to the prompt"] * bool(self._comments),
+            *[f"{counted(self._comments)} for your next prompt"] * bool(self._comments),
         ]
 
     # The selection
@@ -182,4 +182,5 @@ class CommentDialog(Dialog[str | None]):
         yield Frame(shown_line(f"Comment on {self._comment.place}"), keys, field)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()  # the app may be someone else's, with an input of its own
         self.dismiss(event.value)
