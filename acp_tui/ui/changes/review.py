@@ -26,7 +26,7 @@ from textual.strip import Strip
 from acp_tui.client.changes import ChangedMeanwhile, ChangedPath, ChangesError, FileState, Review
 from acp_tui.client.line_comments import Comment, Version, version_of
 from acp_tui.client.line_comparison import CONTEXT_LINES
-from acp_tui.client.workspace.runs_later import BUILD_FILE, is_build_file
+from acp_tui.client.workspace.runs_later import BUILD_FILE, BUILD_FILE_MEANS, is_build_file
 from acp_tui.conversation.visible import make_visible
 from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.ui.changes.changed_files import UNKNOWN, WORDS, count_words, state_words
@@ -94,6 +94,8 @@ def _facts(review: Review) -> Iterator[str]:
     if change is None:
         yield "It is unchanged."
         return
+    if is_build_file(review.path):
+        yield f"This is {BUILD_FILE_MEANS}."
     shows_states = not review.hunks or (before and after and before.permissions != after.permissions)
     if change.before_unknown is not None:
         yield f"{UNKNOWN}: {change.before_unknown}. It can't be reverted."

@@ -104,6 +104,21 @@ async def test_a_change_appears_by_itself_and_the_cursor_stays_with_its_file(roo
         await page.until(lambda: _cursor(page) == "a.py")
 
 
+async def test_below_the_list_is_the_change_of_the_file_at_the_cursor(root: Path) -> None:
+    async with open_changes(root) as page:
+        await page.change({"a.py": b"one\n2\n", "picture.bin": b"\0\2\3"})
+        await page.open_list()
+        await page.until_shown("1 1 one 2 - two 2 + 2")
+        write(root, {"a.py": b"one\n3\n"})
+        await page.until_shown("1 1 one 2 - two 2 + 3")
+        await page.press_until("Now: a file of 3 bytes", "down")
+        assert "+ 3" not in page.words
+        await page.press_until("1 1 one", "up")
+        await page.pilot.resize_terminal(60, 16)
+        await page.settled()
+        assert "1 1 one" not in page.words
+
+
 @pytest.mark.parametrize(("down", "up"), [("j", "k"), ("right_square_bracket", "left_square_bracket"), ("down", "up")])
 async def test_the_keys_of_a_review_move_in_the_list_too(root: Path, down: str, up: str) -> None:
     async with open_changes(root) as page:
@@ -205,6 +220,7 @@ def test_the_list_looks_as_it_did(
         await page.open_list()
         await page.press("down", "down")
         await page.press_until("Reverted gone.py", "x")
+        await page.until_shown("1 + x")
 
     assert looks_as_it_did(snap_compare, root, LOOKS[look], prepare)
 
