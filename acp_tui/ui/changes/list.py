@@ -42,7 +42,8 @@ from acp_tui.ui.rendering.palette import Palette
 UNDO: Final = "{undo_revert} undo · "
 KEYS: Final = "{reload} refresh · {dialog_close} back"
 KEYS_OF_CHANGES: Final = "{list_choose} review · {revert} revert · "
-OLDER: Final = " It counts from when acp-tui opened this folder. `!git diff` in the prompt shows more."
+OLDER: Final = " It counts from when acp-tui opened this folder."
+IN_GIT: Final = " `!git diff` in the prompt shows more."
 RELOAD: Final = " · {reload}"
 COPY: Final = " · {changes_copy_back} copy to where the worktree came from"
 
@@ -178,7 +179,7 @@ class ChangesScreen(ModalScreen[None]):
         notes = self._folder.notes
         nothing = f"No change is known since {since}." if notes else f"Nothing has changed since {since}."
         if not self._is_in_worktree:
-            nothing += OLDER
+            nothing += OLDER + IN_GIT * self._folder.is_in_git
         self._since.update(who if changes else nothing)
         self._notes.update(make_visible("\n".join(notes)))
         self._notes.display = bool(notes)

@@ -56,6 +56,13 @@ async def test_nothing_has_changed_at_first(root: Path) -> None:
         assert "`!git diff` in the prompt" in page.words
 
 
+async def test_without_a_repository_git_is_not_recommended(tmp_path: Path) -> None:
+    async with open_changes(tmp_path) as page:
+        await page.open_list()
+        await page.until_shown("It counts from when acp-tui opened this folder.")
+        assert "git diff" not in page.words
+
+
 async def test_each_kind_of_change_has_its_letter_and_its_counts(root: Path) -> None:
     async with open_changes(root, size=(120, 40)) as page:
         (root / "gone.py").unlink()
