@@ -268,14 +268,15 @@ class OptionsDialog(Dialog[Chosen | None]):
 
     def compose(self) -> ComposeResult:
         keys = "{move_up} {move_down} move · {list_choose} change · {dialog_close} close"
-        yield Frame(shown_line("Options of the session"), keys, self._rows)
+        self._frame = Frame(shown_line("Options of the session"), keys, self._rows)
+        yield self._frame
 
     def on_screen_suspend(self) -> None:
         """Hide below the values: a second border would look like a part of theirs."""
-        self.query_one(Frame).visible = False
+        self._frame.visible = False
 
     def on_screen_resume(self) -> None:
-        self.query_one(Frame).visible = True
+        self._frame.visible = True
 
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
         """Switch a boolean option at once; let the user choose among the values of others."""

@@ -272,7 +272,8 @@ class AgentsScreen(Dialog[ListedAgent | None]):
         self._said = Static(classes="dialog-said", markup=False)
 
     def compose(self) -> ComposeResult:
-        yield Frame(Content(self._heading), self._keys, self._list, self._worktree_line, self._said)
+        self._frame = Frame(Content(self._heading), self._keys, self._list, self._worktree_line, self._said)
+        yield self._frame
 
     def on_mount(self) -> None:
         self._show_catalogue()
@@ -334,7 +335,7 @@ class AgentsScreen(Dialog[ListedAgent | None]):
 
     def on_filtered_list_moved(self) -> None:
         """Update the keys shown: they depend on the agent, and in a search, digits are part of it."""
-        self.query_one(Frame).show_keys(self._keys)
+        self._frame.show_keys(self._keys)
 
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
         self.dismiss(message.row.value)
@@ -392,7 +393,8 @@ class StepDialog(Dialog[R | None], Generic[R]):
         self._said = Static(classes="dialog-said", markup=False)
 
     def compose(self) -> ComposeResult:
-        yield Frame(shown_line(self._heading), "{dialog_close} cancel", self._said)
+        self._frame = Frame(shown_line(self._heading), "{dialog_close} cancel", self._said)
+        yield self._frame
 
     def on_mount(self) -> None:
         self._working = self._work()
@@ -403,7 +405,7 @@ class StepDialog(Dialog[R | None], Generic[R]):
             result = await self._step(lambda text: self._said.update(shown_line(text)))
         except InstallFailed as error:
             self._said.update(shown("\n".join(filter(None, (str(error), error.hint))), "$text-error"))
-            self.query_one(Frame).show_keys("{dialog_close} back")
+            self._frame.show_keys("{dialog_close} back")
         else:
             self.dismiss(result)
 

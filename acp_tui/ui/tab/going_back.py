@@ -372,7 +372,9 @@ class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
         """Knows since when the terminal shows the dialog."""
 
     def compose(self) -> ComposeResult:
-        yield Frame(Content(title_of(self._ways.way, self._prompt)), KEYS, self._prompts, self._ways, self._files)
+        title = Content(title_of(self._ways.way, self._prompt))
+        self._frame = Frame(title, KEYS, self._prompts, self._ways, self._files)
+        yield self._frame
 
     def on_mount(self) -> None:
         prompt = self._prompt
@@ -448,7 +450,7 @@ class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
         """Show what Enter would do, and to which files."""
         is_files = self._ways.way == "files"
         files = sorted(self.seen.values(), key=lambda change: change.path) if is_files else ()
-        self.query_one(Frame).show_title(Content(title_of(self._ways.way, self._prompt)))
+        self._frame.show_title(Content(title_of(self._ways.way, self._prompt)))
         self._prompts.leave(self._files.show(files))
 
     def on_resize(self) -> None:
