@@ -26,7 +26,6 @@ from acp_tui.ui.tab.tabs import TabLine
 from acp_tui.ui.textual_gaps.internals import HomeScreen
 
 if TYPE_CHECKING:
-
     from acp_tui.ui.conversation.view import ConversationView
     from acp_tui.ui.session.panel import SessionPanel
     from acp_tui.ui.session.sidebar import Sidebar
