@@ -106,8 +106,6 @@ class Added(TypedDict, total=False):
 
 
 class StartOptions(TypedDict, total=False):
-    """How to start an agent."""
-
     cwd: Path | None
     """Where its process starts; None for the current directory."""
     offer: roles.ClientOffer | None

@@ -122,8 +122,6 @@ class SearchState(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EntryMatches:
-    """What was found in one entry."""
-
     shown: tuple[Match, ...]
     """The visible matches, from top to bottom."""
     whole: tuple[Match, ...]
@@ -154,7 +152,6 @@ class Searching:
         self._query = ""
         self._pattern: re.Pattern[str] | None = None
         self._matches: dict[int, EntryMatches] = {}
-        """The entries with matches."""
         self._left: set[int] = set()
         self._current: MatchIndex | None = None
         self._steps_due = 0

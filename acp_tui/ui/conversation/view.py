@@ -138,7 +138,6 @@ class ConversationView(DetachedOwner, can_focus=True):
         self.selecting = Selecting(self.column)
         self._searching = Searching(self.column, self._may_hide)
         self._last_posted: SearchState | None = None
-        """The state of the search that was last posted."""
         self._spare = SpareWidgets(self)
         self._finisher = LineFinisher()
         self._background: tuple[Style, Color] | None = None

@@ -58,8 +58,6 @@ WAITING: Final = "Waiting for the agent; it may have opened a browser. {dialog_c
 
 @dataclass(frozen=True, slots=True)
 class AgentFacts:
-    """The facts to show about an agent."""
-
     title: str
     name: str
     version: str

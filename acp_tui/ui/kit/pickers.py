@@ -40,7 +40,6 @@ class Picker(ListDialog[V | None], Generic[V]):
     ) -> None:
         """`empty` is shown if there are no rows."""
         self.rows = FilteredList(rows, has_search=search, empty=empty)
-        """The rows to choose from."""
         super().__init__(title, PICKER_KEYS, self.rows)
 
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:

@@ -21,8 +21,6 @@ MAX_WAIT_S: Final = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """The speed of a replay."""
-
     speed: float = 1.0
     """A multiple of the recorded speed; 0: without waiting."""
     max_wait_s: float = MAX_WAIT_S

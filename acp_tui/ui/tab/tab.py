@@ -129,7 +129,6 @@ class Tab:
 
     @property
     def sidebar(self) -> SidebarController:
-        """The sidebar next to the session."""
         return self._panels.sidebar
 
     @cached_property

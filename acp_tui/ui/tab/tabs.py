@@ -215,7 +215,6 @@ class TabLine(EdgeLine):
         """The cells of each visible tab."""
 
     def show(self, tabs: Tabs) -> None:
-        """Show the tabs' current states."""
         self._tabs = tabs
         self.display = len(tabs) > 1
         self._draw()

@@ -137,7 +137,6 @@ class AcpAgent:
         self._link.ask(f"the login {method_id!r} (authenticate)", lambda: call(method_id))
 
     def logout(self) -> None:
-        """Log out."""
         self._link.ask("the logout", self._link.agent.logout)
 
     def send_extension(self, method: str, params: Any) -> Any:
@@ -163,12 +162,10 @@ class AcpAgent:
 
     @property
     def capabilities(self) -> AgentCapabilities:
-        """Its capabilities."""
         return self._link.agent.capabilities
 
     @property
     def auth_methods(self) -> tuple[AuthMethod, ...]:
-        """Its login methods."""
         return self._link.agent.auth_methods
 
     @property
