@@ -335,11 +335,11 @@ class Actions:
         if changes is None:
             self.tab.say(self.tab.writing.why_not or NO_SESSION)
         elif changes.is_listed_or_say():
-            self.tab.app.push_screen(ChangesScreen(changes, self.tab.prompt))
+            self.tab.app.push_screen(ChangesScreen(changes, self.tab.prompt.comments))
 
     def review(self, changes: FolderChanges, path: str) -> None:
         """Show how the file has changed."""
-        self.tab.app.push_screen(ReviewScreen(changes, path, self.tab.prompt))
+        self.tab.app.push_screen(ReviewScreen(changes, path, self.tab.prompt.comments))
 
 
 async def paste_from_clipboard(prompt: PromptInput, agent: Agent | None) -> None:

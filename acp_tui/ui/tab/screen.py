@@ -350,9 +350,7 @@ class SessionScreen(HomeScreen):
             self.tab.session.answer_permission(message.rejection.key, message.rejection.option_id)
 
     def on_prompt_input_drop_requested(self) -> None:
-        session = self.tab.session
-        if session is not None:
-            self.tab.writing.drop_output(session, *[one.terminal_id for one in session.commands.offered[-1:]])
+        self.tab.writing.drop_attached()
 
     def on_prompt_input_escape_requested(self, message: PromptInput.EscapeRequested) -> None:
         """Go back from a subagent, or cancel the turn, or go back to an earlier prompt."""
