@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.tab.tab import Tab
 
 WATCHING: Final = "You can only watch this session."
+NOT_SENT: Final = "Not sent."
 NOT_STOPPED: Final = "The agent hasn't stopped yet; {restart} ends and restarts it"
 ESCAPE_AGAIN_S: Final = 1.0
 MAX_NAP_S: Final = 30.0
@@ -224,7 +225,8 @@ class PromptController:
             case Live(session=session) if session.is_read_only:
                 return WATCHING
             case _:
-                return f"{self.why_not}." if self.why_not else ""
+                why = self.why_not
+                return f"{why}." if why == STILL_OPENING else NOT_SENT if why else ""  # the status line says the others
 
     @property
     def why_not(self) -> str:
@@ -373,7 +375,9 @@ class PromptController:
         if session is not None:
             outputs = tuple(offered.line for offered in session.commands.offered)
             queue = session.queue
-            waiting = QueueSummary(tuple(queue.prompts), tuple(queue.scheduled), queue.is_held, outputs)
+            waiting = QueueSummary(
+                tuple(queue.prompts), tuple(queue.scheduled), queue.is_held, outputs, self._can_go_on(session)
+            )
         self._tab.screen.queue_lines.show(waiting)
 
     def _show_changed(self, session: Session) -> None:
@@ -384,16 +388,16 @@ class PromptController:
                 self.recall.draft_changed()  # queued prompts are saved with the draft
 
     def _go_on(self, session: Session) -> None:
-        """Release the queue and send its first prompt, if the queue is held and the agent is idle."""
-        if not session.queue.is_held or not session.conversation.is_idle:
+        """Send the first prompt that is held, if the agent is there and idle."""
+        if session.queue.is_held and self.why_not:
+            self._tab.say(f"{NOT_SENT} What is queued stays.", is_over=lambda: not self.why_not)
             return
-        if self.why_not:
-            self._tab.say(f"{self.why_not}.", is_over=lambda: not self.why_not)
-            return
-        session.queue.go_on()
-        prompt = session.queue.next()
+        prompt = session.queue.next(is_asked_for=True) if self._can_go_on(session) else None
         if prompt is not None:
             self._tab.run(self._send(session, prompt))
+
+    def _can_go_on(self, session: Session) -> bool:
+        return session.conversation.is_idle and not self.why_not
 
     @property
     def failed(self) -> Prompt | None:

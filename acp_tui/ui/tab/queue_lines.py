@@ -45,6 +45,8 @@ class QueueSummary(NamedTuple):
     """They are sent only when the user says so."""
     outputs: tuple[str, ...] = ()
     """Commands whose output is attached to the next prompt."""
+    can_go_on: bool = True
+    """The agent is there and idle."""
 
 
 class QueueLines(Static, can_focus=True):
@@ -179,8 +181,10 @@ class QueueLines(Static, can_focus=True):
     @property
     def _when(self) -> tuple[str, ...]:
         """When they are sent, in long and short form."""
-        if self._shown.is_held:
+        if self._shown.is_held and self._shown.can_go_on:
             return "on hold: Enter in an empty prompt sends the next", "on hold: Enter sends"
+        if self._shown.is_held:
+            return ("on hold",)
         if not self._shown.prompts:
             return ("each at its time",)
         return ("sent after this turn",)

@@ -200,10 +200,10 @@ async def test_what_was_queued_waits_until_the_user_says_so(open_desk: OpenDesk,
         desk.let_go_on()
         await desk.shows("gone")
         await desk.press("enter")
-        await desk.shows("The agent is gone; Alt+R restarts it.")
+        await desk.shows("1 queued, on hold ·", "Not sent. What is queued stays.")
         await desk.press("alt+r")
-        await desk.shows("continues this session")
-        await desk.hides("The agent is gone")
+        await desk.shows("continues this session", "1 queued, on hold: Enter in an empty prompt sends the next")
+        await desk.hides("Not sent")
         assert [params["prompt"][0]["text"] for params in desk.sent("session/prompt")] == ["first"]
         assert "second" in desk.text
 
