@@ -351,8 +351,9 @@ def _ours(taken: set[str] | None) -> Iterator[_Known]:
         for slash, title in command.slashes.items() if command.action else ():
             name = f"{OURS}{slash}" if taken is None or slash in taken else slash
             aliases = command.aliases if slash == command.slash else ""
-            is_run = not command.slash_argument
-            yield _known(name, title, OWN_GROUP, command.slash_argument, is_run=is_run, aliases=aliases)
+            argument = command.slash_argument(slash)
+            is_run = slash in command.shortcut_names or not argument  # without a name, a shortcut asks for it
+            yield _known(name, title, OWN_GROUP, argument, is_run=is_run, aliases=aliases)
 
 
 def _known(name: str, description: str, group: str, hint: str, *, is_run: bool = False, aliases: str = "") -> _Known:

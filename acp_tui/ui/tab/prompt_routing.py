@@ -139,7 +139,7 @@ class PromptController:
         template = self._template(message.text)
         may_be_ours = template is None and message.text.startswith("/")
         own = slash_action(message.text, self._taken) if may_be_ours else None
-        if own is not None:
+        if own:
             self._prompt.attach(*message.images)
             self.slash_command = message.text
             self._tab.screen.run_worker(self._tab.screen.run_action(own))
@@ -169,11 +169,7 @@ class PromptController:
                 asks = f"This is what {template.file.name} asks, which came with the project: Enter sends it."
                 self._tab.say(asks, is_over=lambda: not self._prompt.text)
                 return
-        elif (
-            not message.is_reason
-            and typed != doubted
-            and (unknown := self._completion.unknown(typed) if self._completion is not None else "")
-        ):
+        elif not message.is_reason and typed != doubted and (unknown := self._doubt(typed, is_ours=own == "")):
             self._doubted = typed
             self._prompt.take_back(message)
             self._tab.say(unknown, severity="warning", is_over=lambda: not self._prompt.text)
@@ -182,6 +178,12 @@ class PromptController:
             stage.panel.view.action_follow()
         self._submit(stage.session, message)
         self._remember(typed)
+
+    def _doubt(self, text: str, *, is_ours: bool) -> str:
+        """What to say of a prompt that begins with a command that no one has, or with one that takes no words."""
+        if is_ours:
+            return f"{text.split()[0]} takes nothing after it. Enter sends it as it is."
+        return self._completion.unknown(text) if self._completion is not None else ""
 
     def _remember(self, text: str) -> None:
         if self.recall is not None:
