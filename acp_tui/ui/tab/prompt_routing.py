@@ -54,6 +54,8 @@ class PromptController:
         """Earlier prompts, once they are loaded."""
         self.slash_command = ""
         """The last one of ours, as it was written: where it can't be done, it goes back into the draft."""
+        self.entered = 0
+        """How many prompts and commands the user has entered."""
         self._is_written_in = False
         self._escaped_at = -ESCAPE_AGAIN_S
         self._failed: tuple[PromptQueue, int, Prompt] | None = None
@@ -130,7 +132,9 @@ class PromptController:
             self._tab.screen.run_worker(preload_for_answer, thread=True)
 
     def submit(self, message: PromptInput.Submitted) -> None:
-        """Submit what is written, or say why not and keep the draft. A blank draft releases the queue."""
+        """Submit what is written, or say why not and keep the draft. A blank draft sends what is held."""
+        self.entered += 1
+        self._tab.app.notices.drop_outdated()
         stage, session = self._tab.stage, self._tab.session
         if not message.text.strip() and not message.images:
             if session is not None:
