@@ -157,7 +157,7 @@ class SessionScreen(HomeScreen):
 
     def show_status(self) -> None:
         """Show what the tab is doing."""
-        self.prompt.note_why_not(self.tab.writing.why_not)
+        self.prompt.note_way(can_send=not self.tab.writing.why_not)
         self.tab.app.notices.drop_outdated()
         if not self._is_on_screen:
             return
@@ -171,7 +171,7 @@ class SessionScreen(HomeScreen):
             case Starting(phase=phase) | Failed(phase=phase):
                 return Status(phase=phase)
             case Recorded():
-                return Status(phase="read back from a recording")
+                return Status(phase=self.tab.writing.why_not)
             case Live(panel=panel):
                 return self._status_of(panel)
 
