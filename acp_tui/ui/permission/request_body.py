@@ -314,11 +314,11 @@ class RequestBody(Vertical):
         options = drawings.option_lines(self.options, self.chosen, self._palette, self._width)
         self._option_rows = _rows_of(options)
         answers = [strip for lines in options for strip in lines]
-        title = self._arrange("", [], len(answers))
+        title = self._arrange("", (), len(answers))
         if self._start_row > 0:
             # The lines above scroll out of view, and the file name with them, so the title names the file. A warning
-            # among them stays in view with its first row.
-            title = self._arrange(changed_file(self.asked), self._whole.first_warning(self._width), len(answers))
+            # among them stays in view with one row.
+            title = self._arrange(changed_file(self.asked), self._whole.warning, len(answers))
         self._start = self._start_row
         self._show_parts(title, answers)
         if was_at_start:
@@ -326,7 +326,7 @@ class RequestBody(Vertical):
         self._look()
         self._place.frame(self._rows)
 
-    def _arrange(self, file: str, warning: list[Strip], answers: int) -> list[Strip]:
+    def _arrange(self, file: str, warning: Sequence[Strip], answers: int) -> list[Strip]:
         """Distribute the rows, and return the title's lines. A title that is cut appears in full above the subject."""
         assert self.asked is not None
         title = drawings.title_lines(self.asked, self._palette, self._width, file=file)

@@ -28,12 +28,13 @@ from acp_tui.ui.rendering.diff_text import SIGNS
 from acp_tui.ui.rendering.highlight import CONTINUATION
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.plain import TAB_CELLS, plain_lines
-from acp_tui.ui.rendering.wrapping import Gutter, fold, pack, width_cells, wrap
+from acp_tui.ui.rendering.wrapping import Gutter, cut, fold, pack, width_cells, wrap
 from acp_tui.values import dataclass
 
 MAX_NOTED_LINES: Final = 10_000
 """A field that a diff shows isn't told again; one with more lines than this is."""
 MAX_LISTED_FILES: Final = 20
+ENOUGH_PATH_CELLS: Final = 4
 CHANGE_SIGNS: Final = tuple(f"{SIGNS[kind]} " for kind in ("added", "removed"))
 
 
@@ -114,8 +115,8 @@ class DrawnSubject:
     """The line where the raw report begins, if it's shown."""
     left_out: int = 0
     """The number of characters that no line shows, because they are too many."""
-    reasons: int = 0
-    """The number of rows, from the first one on, that say why the agent asks, or that it can't be confined."""
+    warning: Sequence[Strip] = ()
+    """The row that stays in view of what must not scroll out of it, above a command or change; none without that."""
     command: int | None = None
     """The first row of the first command."""
 
@@ -127,17 +128,12 @@ class DrawnSubject:
         raw = None if self.raw is None else above + self.raw
         command = None if self.command is None else above + self.command
         below = Joined(lines, self.lines)
-        return DrawnSubject(below, hunks, files, self.is_whole, raw, self.left_out, self.reasons, command)
+        return DrawnSubject(below, hunks, files, self.is_whole, raw, self.left_out, self.warning, command)
 
     @property
     def asked_from(self) -> int | None:
         """The first row of the command or the changes; None if neither is reported."""
         return self.command if self.command is not None else next(iter(self.hunks), None)
-
-    def first_warning(self, width: int) -> list[Strip]:
-        """The first row of what must not scroll out of view above a command or change; none if there isn't any."""
-        above = self.lines[self.reasons : self.asked_from]
-        return shortened([*above, *above[-1:]], 2, width)[:1]
 
     def first_changed(self, index: int) -> int:
         """The first added or removed line of the change with this index."""
@@ -164,7 +160,8 @@ class SubjectDrawing:
         runs: list[Sequence[Strip]] = []
         hunks: list[int] = []
         files: list[FileRow] = []
-        length = reasons = 0
+        length = 0
+        warning: Sequence[Strip] = ()
         command: int | None = None
         for part in outline.parts():
             if isinstance(part, TextDiff):
@@ -178,10 +175,10 @@ class SubjectDrawing:
                     files.append(FileRow(length, changed.words(shown_path(part.path, asked.cwd))))
             else:
                 lines = _drawn(part, look)
-                if reasons == length and _may_scroll_out(part):
-                    reasons += len(lines)
                 if command is None and isinstance(part, request_outline.CommandToRun):
                     command = length
+                if command is None and not (hunks or warning or _may_scroll_out(part)):
+                    warning = _first_row(part, lines, look.width)
             runs.append(lines)
             length += len(lines)
         if outline.says_more:
@@ -191,7 +188,7 @@ class SubjectDrawing:
             runs.append(_raw(asked.call, outline.metas, look))
         raw = length if look.shows_raw else None
         left_out = outline.left_out
-        return DrawnSubject(Joined(*runs), tuple(hunks), tuple(files), is_whole, raw, left_out, reasons, command)
+        return DrawnSubject(Joined(*runs), tuple(hunks), tuple(files), is_whole, raw, left_out, warning, command)
 
     def _diff(
         self, diff: TextDiff, cwd: str, outline: request_outline.RequestOutline, look: SubjectStyle
@@ -255,14 +252,14 @@ class _ChangedFiles:
 
 
 def one_row(spans: Sequence[tuple[str, Style]], width: int) -> Strip:
-    """The spans in one row. Of a longer one, the end of the last span is shown, which is where paths differ."""
+    """The spans in one row. If they are too long, the middle of the last one is left out: paths differ at their end."""
     *others, (last, style) = spans
-    room = max(width - sum(width_cells(text) for text, _ in others), 4)
+    room = max(width - sum(width_cells(text) for text, _ in others), ENOUGH_PATH_CELLS)
     if width_cells(last) > room:
-        last = last[-room:]
-        while width_cells(last) > room - 3:
-            last = last[1:]
-        last = f"  …{last}"
+        begin, end = cut(last, room // 3), last[-room:]
+        while width_cells(begin + end) > room:
+            end = end[1:]
+        last = begin + end
     return Strip.join(wrap([*others, (last, style)], width)[:1])
 
 
@@ -275,6 +272,16 @@ def _may_scroll_out(part: request_outline.RequestPart) -> bool:
     if isinstance(part, request_outline.Remark):
         return part == (make_visible(WHY_ACTS_ITSELF), "note")
     return isinstance(part, request_outline.Row) and part.label in request_outline.REASON_LABELS
+
+
+def _first_row(part: request_outline.RequestPart, lines: Sequence[Strip], width: int) -> list[Strip]:
+    """The first row of a part. Of a sentence with a path at its end, all words are in it."""
+    sentence = part.text.partition("\n")[0] if isinstance(part, request_outline.Remark) else ""
+    words, colon, path = sentence.rpartition(": ")
+    if not colon or width_cells(words + colon) + ENOUGH_PATH_CELLS > width:
+        return shortened([*lines, *lines[-1:]], 2, width)[:1]
+    style = next(iter(lines[0])).style or Style.null()
+    return [one_row([(words + colon, style), (path, style)], width)]
 
 
 def _drawn(part: request_outline.RequestPart, look: SubjectStyle) -> list[Strip]:
