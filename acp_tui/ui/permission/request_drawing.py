@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import posixpath
 from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import replace
 from itertools import count, islice, takewhile
 from typing import Any, Final, NamedTuple, assert_never
 
@@ -106,6 +107,8 @@ class FileRow(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class DrawnSubject:
     lines: Sequence[Strip] = ()
+    needed: int = 0
+    """The number of rows, from the first one on, to read before allowing it: not the raw report, nor a last count."""
     hunks: tuple[int, ...] = ()
     files: tuple[FileRow, ...] = ()
     """If several files change: from the first row on, all of them, then each."""
@@ -123,12 +126,15 @@ class DrawnSubject:
     def below(self, lines: Sequence[Strip]) -> DrawnSubject:
         """Return a copy with these lines above it."""
         above = len(lines)
-        hunks = tuple(above + row for row in self.hunks)
-        files = tuple(file._replace(row=above + file.row) if file.row else file for file in self.files)
-        raw = None if self.raw is None else above + self.raw
-        command = None if self.command is None else above + self.command
-        below = Joined(lines, self.lines)
-        return DrawnSubject(below, hunks, files, self.is_whole, raw, self.left_out, self.warning, command)
+        return replace(
+            self,
+            lines=Joined(lines, self.lines),
+            needed=above + self.needed,
+            hunks=tuple(above + row for row in self.hunks),
+            files=tuple(file._replace(row=above + file.row) if file.row else file for file in self.files),
+            raw=None if self.raw is None else above + self.raw,
+            command=None if self.command is None else above + self.command,
+        )
 
     @property
     def asked_from(self) -> int | None:
@@ -160,7 +166,7 @@ class SubjectDrawing:
         runs: list[Sequence[Strip]] = []
         hunks: list[int] = []
         files: list[FileRow] = []
-        length = 0
+        length = needed = 0
         warning: Sequence[Strip] = ()
         command: int | None = None
         for part in outline.parts():
@@ -169,40 +175,41 @@ class SubjectDrawing:
                     runs.append(changed.rows(look.width))
                     length += len(runs[-1])
                     files.append(FileRow(0, changed.words()))
-                lines, changes = self._diff(part, asked.cwd, outline, look)
+                lines, changes, rest = self._diff(part, asked.cwd, outline, look)
                 hunks += [length + row for row in changes]
                 if changed.are_many:
                     files.append(FileRow(length, changed.words(shown_path(part.path, asked.cwd))))
             else:
-                lines = _drawn(part, look)
+                lines, rest = _drawn(part, look), 0
                 if command is None and isinstance(part, request_outline.CommandToRun):
                     command = length
                 if command is None and not (hunks or warning or _may_scroll_out(part)):
                     warning = _first_row(part, lines, look.width)
             runs.append(lines)
             length += len(lines)
+            if lines:
+                needed = length - rest
         if outline.says_more:
             runs.append(wrap([(look.raw_hint or "also reported: _meta", look.palette.muted)], look.width))
-            length += len(runs[-1])
+            length = needed = length + len(runs[-1])
         if look.shows_raw:
             runs.append(_raw(asked.call, outline.metas, look))
-        raw = length if look.shows_raw else None
-        left_out = outline.left_out
-        return DrawnSubject(Joined(*runs), tuple(hunks), tuple(files), is_whole, raw, left_out, warning, command)
+        lines, raw, left_out = Joined(*runs), length if look.shows_raw else None, outline.left_out
+        return DrawnSubject(lines, needed, tuple(hunks), tuple(files), is_whole, raw, left_out, warning, command)
 
     def _diff(
         self, diff: TextDiff, cwd: str, outline: request_outline.RequestOutline, look: SubjectStyle
-    ) -> tuple[Sequence[Strip], tuple[int, ...]]:
-        """The lines of a diff, and where its changes begin."""
+    ) -> tuple[Sequence[Strip], tuple[int, ...], int]:
+        """The lines of a diff, where its changes begin, and how many lines at its end only count others."""
         renderer = self._diffs.renderer(diff, cwd)
         if not renderer.is_ready:
-            return renderer.waiting_lines(look.width, look.palette), ()
+            return renderer.waiting_lines(look.width, look.palette), (), 0
         lines = renderer.lines(look.width, look.palette, look.layout, look.context)
         outline.left_out += renderer.cut_characters(look.context)
         outline.note_lines(islice(renderer.visible_lines(look.context), MAX_NOTED_LINES))
         first, *others = renderer.hunk_rows or (0,)
         # Show the first change with its file name, if that is near.
-        return lines, (first if look.context is None else 0, *others)
+        return lines, (first if look.context is None else 0, *others), renderer.rest_rows
 
 
 class _ChangedFiles:
