@@ -96,7 +96,7 @@ async def test_a_reason_makes_room_for_a_command_and_a_warning_all_but_its_first
         await page.until(lambda: note[:20] in page.text)
 
 
-async def test_a_low_card_shows_a_change_below_all_words_of_a_warning_and_the_ends_of_its_path() -> None:
+async def test_a_low_card_shows_a_change_below_all_words_of_a_warning() -> None:
     async with open_page(size=(60, 16)) as page:
         diff = TextDiff("/outside/a/folder/with/a/long/name/a.py", "new = 1\n", "old = 1\n")
         await page.ask("call", title="Edit it because the test needs it", content=(diff,))
