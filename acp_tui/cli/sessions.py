@@ -15,7 +15,6 @@ from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Args
 from acp_tui.cli.output import print_json, say
 from acp_tui.cli.prerequisites import ExitOnError
-from acp_tui.cli.terminal import ready_to_run
 from acp_tui.client.agents.address import is_address
 from acp_tui.client.agents.catalogue import recorded_agent
 from acp_tui.client.agents.command import DEMO, AgentCommand
@@ -163,30 +162,18 @@ def find_resumed(
     return Resumed(past, index, command, why)
 
 
-def continued(command: AgentCommand, wanted: str, cwd: Path, sandbox: str) -> tuple[AgentCommand, PastSession]:
-    """Return this agent's session with this ID, or its last one in the folder, and the agent in the session's sandbox.
+def continued(command: AgentCommand | None, wanted: str, cwd: Path, sandbox: str) -> tuple[AgentCommand, PastSession]:
+    """Return the session with this ID, or the last one in the folder, and its agent in the session's sandbox.
 
-    `sandbox` is the one that the user wants instead, or "". Raises ClientError.
+    `command` is the agent if the user named one, and `sandbox` the sandbox. Raises ClientError if there is no such
+    session, or it can't be continued.
     """
     index = recordings_index()
     past = _named(index, wanted, cwd, command) if wanted else _last(index, cwd, command)
     if not past.is_listed and past.why_not_again:
         raise NoSuchSession(f"{past.title or past.session_id}: {past.why_not_again}")
-    return sandboxed_as_before(command, past, sandbox), past
-
-
-def session_with_agent(wanted: str, cwd: Path, sandbox: str) -> tuple[AgentCommand, PastSession]:
-    """Return the session with this ID, or the last one in the folder, and its agent, once the user agrees to run it.
-
-    `sandbox` is the one that the user wants, or "". Raises ClientError if there is no such session, or it can't be
-    continued, and SystemExit if the user doesn't agree.
-    """
-    index = recordings_index()
-    past = find_session(index, wanted) if wanted else _last(index, cwd, None)
-    if past.why_not_again:
-        raise NoSuchSession(f"{past.title or past.session_id}: {past.why_not_again}")
-    command = recorded_agent(past.agent, past.command, past.cwd)
-    return ready_to_run(sandboxed_as_before(command, past, sandbox)), past
+    agent = command or recorded_agent(past.agent, past.command, past.cwd)
+    return sandboxed_as_before(agent, past, sandbox), past
 
 
 def say_if_open_elsewhere(past: PastSession) -> None:

@@ -196,7 +196,7 @@ class PromptInput(DraftArea):
         """The draft that comes back after the reason is sent."""
         self._has_closed_reason = False
         """Whether a reason was closed otherwise than by Esc or sending it, and no other key was pressed here since."""
-        self._why_not = ""
+        self._can_send = True
         self._for_later: str | None = None
         """The draft to send as soon as that's possible."""
         self.key_helpers: list[KeyHelper] = []
@@ -463,10 +463,10 @@ class PromptInput(DraftArea):
             return
         self._giving_way = self.set_timer(max(IDLE_S - idle_s(self), LOOK_AGAIN_S), partial(self.give_way_to, question))
 
-    def note_why_not(self, why_not: str) -> None:
-        """Say this instead of the keys: why nothing can be sent. "" if it can."""
-        if why_not != self._why_not:
-            self._why_not = why_not
+    def note_way(self, *, can_send: bool) -> None:
+        """Say the keys if a prompt can be sent. If not, the status line says why."""
+        if can_send is not self._can_send:
+            self._can_send = can_send
             self._name_keys()
 
     def put_before(self, text: str) -> None:
@@ -488,7 +488,7 @@ class PromptInput(DraftArea):
 
     def _name_keys(self) -> None:
         if self._rejection is None:
-            text = self._why_not or keys_in_force(self).hint(PLACEHOLDER)
+            text = keys_in_force(self).hint(PLACEHOLDER) if self._can_send else ""
             width = self.content_size.width or self.app.size.width
             # Half a sentence is no hint, so leave out what doesn't fit.
             self.placeholder = text if cell_len(text) < width else text.partition(", ")[0]

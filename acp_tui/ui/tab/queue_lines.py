@@ -47,6 +47,8 @@ class QueueSummary(NamedTuple):
     """Commands whose output is attached to the next prompt."""
     comments: int = 0
     """How many on lines are."""
+    can_go_on: bool = True
+    """The agent is there and idle."""
 
 
 class QueueLines(Static, can_focus=True):
@@ -183,8 +185,10 @@ class QueueLines(Static, can_focus=True):
     @property
     def _when(self) -> tuple[str, ...]:
         """When they are sent, in long and short form."""
-        if self._shown.is_held:
+        if self._shown.is_held and self._shown.can_go_on:
             return "on hold: Enter in an empty prompt sends the next", "on hold: Enter sends"
+        if self._shown.is_held:
+            return ("on hold",)
         if not self._shown.prompts:
             return ("each at its time",)
         return ("sent after this turn",)
