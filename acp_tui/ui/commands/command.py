@@ -81,7 +81,6 @@ class Command:
     keys_wait: bool = False
     """Whether the next keys wait until it has run, because they go to what it shows."""
     screen_action: str = ""
-    """The action of the screen."""
     own_action: str = ""
     """The action of the focused widget, if only that can do it."""
     has_priority: bool = False

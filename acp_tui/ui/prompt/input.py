@@ -175,7 +175,7 @@ class PromptInput(DraftArea):
             """Whether a reason for a rejection was being written until then, and closed otherwise than by Esc."""
 
     class DropRequested(Message):
-        """The user doesn't want to attach the last output to the next prompt."""
+        """The user doesn't want to send the last output or comment with the next prompt."""
 
     class ImagesChanged(Message):
         def __init__(self, images: tuple[PastedImage, ...]) -> None:
@@ -189,7 +189,7 @@ class PromptInput(DraftArea):
         self.images: tuple[PastedImage, ...] = ()
         """Attached to the next prompt."""
         self.comments: list[Comment] = []
-        """On lines of diffs, for the next prompt."""
+        """On lines of diffs, for the next prompt, which ends with them."""
         self._rejection: Rejection | None = None
         """What the reason being written rejects; None for any other prompt."""
         self._stashed = _StashedDraft()
@@ -261,7 +261,7 @@ class PromptInput(DraftArea):
         return super().insert(text, *args, **options)
 
     def action_send(self, *, is_other_way: bool = False) -> None:
-        """Send the draft. If it's the reason for a rejection, reject first; a blank reason isn't sent.
+        """Send the draft. If it's the reason for a rejection, reject first; a blank one without comments isn't sent.
 
         A backslash at the end of the draft starts a new line instead, as in a shell. `is_other_way`: see `Submitted`.
         """
@@ -271,7 +271,7 @@ class PromptInput(DraftArea):
             return
         if self._rejection is not None:
             self.post_message(self.Rejected(self._rejection))
-        if self._rejection is not None and not self.text.strip():
+        if self._rejection is not None and not self.text.strip() and not self.comments:
             self.reject_not_yet()
         else:
             rejected = self._rejection
@@ -319,7 +319,7 @@ class PromptInput(DraftArea):
             self._has_closed_reason = False
 
     def action_delete_left(self) -> None:
-        """Delete to the left. With nothing before the cursor, remove the last attached image or output."""
+        """Delete to the left. With nothing before the cursor, remove what was attached last."""
         if self.images and self.selection.is_empty and self.cursor_at_start_of_text:
             self.remove_image(len(self.images) - 1)
         elif self.text:
@@ -472,11 +472,6 @@ class PromptInput(DraftArea):
     def put_before(self, text: str) -> None:
         """Put `text` back into the draft, before its current text."""
         self.set_draft("\n".join(filter(None, (text, self.text))))
-
-    def take_before(self, text: str, keys: Sequence[events.Key | events.Paste] = ()) -> None:
-        """Get the keyboard, and the keys that wait elsewhere, and this text, which the draft begins with."""
-        self.put_before(text if self.text else text.rstrip())
-        self.take_text("", keys)
 
     def reject_not_yet(self) -> None:
         """Bring the draft back, with the text of the reason below it. Does nothing if no reason is asked for."""

@@ -100,7 +100,6 @@ class Actions:
 
     @property
     def has_failed(self) -> bool:
-        """Whether the last turn failed."""
         return self.said.last_failure is not None or self.tab.writing.failed is not None
 
     @property
@@ -213,7 +212,6 @@ class Actions:
     # Prompt
 
     async def search_history(self) -> None:
-        """Search earlier prompts."""
         if self.tab.prompt.redoes():  # Ctrl+R has another meaning in Vim's normal mode
             return
         if self.tab.writing.recall is None:
@@ -346,16 +344,15 @@ class Actions:
     # Terminals and changes
 
     def show_changes(self) -> None:
-        """List the files that have changed."""
         changes = self.tab.changes
         if changes is None:
             self.tab.say(self.tab.writing.why_not or NO_SESSION)
         elif changes.is_listed_or_say():
-            self.tab.app.push_screen(ChangesScreen(changes, self.tab.prompt))
+            self.tab.app.push_screen(ChangesScreen(changes, self.tab.prompt.comments))
 
     def review(self, changes: FolderChanges, path: str) -> None:
         """Show how the file has changed."""
-        self.tab.app.push_screen(ReviewScreen(changes, path, self.tab.prompt))
+        self.tab.app.push_screen(ReviewScreen(changes, path, self.tab.prompt.comments))
 
 
 async def paste_from_clipboard(prompt: PromptInput, agent: Agent | None) -> None:

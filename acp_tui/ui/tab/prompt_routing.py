@@ -12,7 +12,7 @@ from anyio import to_thread
 from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.prompt_queue import PastedImage, Prompt, PromptQueue
 from acp_tui.conversation.content import with_pastes
-from acp_tui.conversation.wording import how_ended
+from acp_tui.conversation.wording import comments_prompt, how_ended
 from acp_tui.ui.commands.table import slash_action
 from acp_tui.ui.kit.answer_guard import has_left_question
 from acp_tui.ui.prompt.input import PromptInput
@@ -136,7 +136,7 @@ class PromptController:
         self.entered += 1
         self._tab.app.notices.drop_outdated()
         stage, session = self._tab.stage, self._tab.session
-        if not message.text.strip() and not message.images:
+        if not (message.text.strip() or message.images or self._prompt.comments):
             if session is not None:
                 self._go_on(session)
             return
@@ -259,12 +259,17 @@ class PromptController:
             self._prompt.attach(*written.images)  # to the next prompt
             self._tab.run(self._run_command(session, written.text.removeprefix("!").strip()))
             return
+        text, comments = written.text, self._prompt.comments
+        if comments:
+            told = comments_prompt([comment.prompt() for comment in comments])
+            text = f"{text}\n\n{told}" if text.strip() else told
+            comments.clear()
         if session.conversation.is_idle:
-            self._tab.run(self._send(session, Prompt(written.text, written.images)))
+            self._tab.run(self._send(session, Prompt(text, written.images)))
         elif self._steers(written):
-            self._tab.run(self._steer(session, Prompt(written.text, written.images)))
+            self._tab.run(self._steer(session, Prompt(text, written.images)))
         else:
-            session.queue.add(written.text, written.images, is_first=written.is_reason)
+            session.queue.add(text, written.images, is_first=written.is_reason)
         self._show_changed(session)
 
     def _steers(self, written: PromptInput.Submitted) -> bool:
@@ -375,14 +380,16 @@ class PromptController:
     # The queue
 
     def show_waiting(self, session: Session | None) -> None:
-        """Show this session's queue and outputs right above the prompt from now on."""
+        """Show this session's queue, and what goes with the next prompt, right above it from now on."""
         self._shown = session
-        waiting = QueueSummary()
+        comments = len(self._prompt.comments)
+        waiting = QueueSummary(comments=comments)
         if session is not None:
             outputs = tuple(offered.line for offered in session.commands.offered)
             queue = session.queue
+            can_go_on = self._can_go_on(session)
             waiting = QueueSummary(
-                tuple(queue.prompts), tuple(queue.scheduled), queue.is_held, outputs, self._can_go_on(session)
+                tuple(queue.prompts), tuple(queue.scheduled), queue.is_held, outputs, comments, can_go_on
             )
         self._tab.screen.queue_lines.show(waiting)
 
@@ -541,6 +548,15 @@ class PromptController:
         for terminal_id in terminal_ids:
             session.commands.drop(terminal_id)
         self._show_changed(session)
+
+    def drop_attached(self) -> None:
+        """Don't send along the last output, or without one the last comment."""
+        session, comments = self._tab.session, self._prompt.comments
+        if session is not None and session.commands.offered:
+            self.drop_output(session, session.commands.offered[-1].terminal_id)
+        elif comments:
+            comments.pop()
+            self.show_waiting(session)
 
     async def _attached(self, prompt: Prompt, cwd: Path) -> tuple[Sequence[ContentBlock], Sequence[str]]:
         """The prompt with its pictures and the files it mentions, and notes about problems with them."""

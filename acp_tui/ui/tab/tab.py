@@ -30,6 +30,7 @@ from acp_tui.ui.tab.questions import QuestionsController
 from acp_tui.ui.tab.screen import SessionScreen
 from acp_tui.ui.tab.stage import Failed, Live, Recorded, Stage, Starting
 from acp_tui.ui.tab.tabs import FIRST_MODE
+from acp_tui.ui.textual_gaps.internals import stays
 
 if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
@@ -128,7 +129,6 @@ class Tab:
 
     @property
     def sidebar(self) -> SidebarController:
-        """The sidebar next to the session."""
         return self._panels.sidebar
 
     @cached_property
@@ -271,7 +271,7 @@ class Tab:
 
         What was due after a frame may come when the tab is gone.
         """
-        if self.screen.is_there:
+        if stays(self.screen):
             told: Any = partial(self._told, work)  # Textual's types lack what it takes
             self.screen.run_worker(told, exclusive=bool(group), group=group or "default")
         else:
@@ -376,6 +376,7 @@ class Tab:
         self._has_news = False
         self.screen.show_tabs()
         self.screen.show_sidebar()
+        self.writing.show_waiting(self.session)
         if self.panel is not None:
             self.panel.view.frames.schedule()
         self.questions.look_for_questions()

@@ -96,6 +96,19 @@ class PatchedApp(App[None]):
         """Show the notices on the screen in front."""
 
 
+class HomeScreen(Screen[None]):
+    """A screen whose prompt gets the keyboard when the widget that has it is removed, hidden, or disabled.
+
+    Textual gives it to another one nearby: a search that ended with its session, to the next session's welcome.
+    """
+
+    prompt: Widget
+
+    def _reset_focus(self, widget: Widget, avoiding: list[Widget] | None = None) -> None:
+        if self.focused is widget:
+            self.set_focus(None if self.prompt in (avoiding or ()) else self.prompt)
+
+
 class AwaitedRemoval(AwaitRemove):
     """A removal that continues even if the task that awaits it is cancelled.
 
@@ -196,7 +209,7 @@ def focus_nothing_that_leaves() -> None:
 
     @wraps(set_focus := Screen.set_focus)
     def set_focus_if_it_stays(self: Screen[Any], widget: Widget | None, *how: Any, **options: Any) -> None:
-        if widget is None or (widget.is_attached and not any(place._pruning for place in widget.ancestors_with_self)):
+        if widget is None or stays(widget):
             set_focus(self, widget, *how, **options)
 
     Screen.set_focus = set_focus_if_it_stays  # type: ignore[method-assign]  # Textual has no hook for it
@@ -235,6 +248,18 @@ def finish_what_is_awaited() -> None:
         return asyncio.shield(self._future).__await__()
 
     AwaitComplete.__await__ = await_shielded  # type: ignore[method-assign]  # Textual has no hook for it
+
+
+def stays(widget: Widget) -> bool:
+    """Whether it's in the app, and isn't being removed, by itself or with what is around it."""
+    return widget.is_attached and not any(place._pruning for place in widget.ancestors_with_self)
+
+
+def forget_closed_watchers(app: App[Any]) -> None:
+    """Drop watchers of closed screens: Textual does that only on a change, which would keep whole tabs in memory."""
+    watchers: dict[str, list[tuple[DOMNode, object]]] = getattr(app, "__watchers", {})
+    for of_attribute in watchers.values():
+        of_attribute[:] = [(node, callback) for node, callback in of_attribute if not node._closing]
 
 
 def write_to_terminal(app: App[Any], sequence: str) -> None:
