@@ -37,6 +37,7 @@ from acp_tui.client.transcript.recording_plan import recording_store
 from acp_tui.client.worktrees import known_worktree
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.conversation.wording import from_home
 from acp_tui.values import dataclass
 
 MAX_NAMED: Final = 5
@@ -85,17 +86,21 @@ def what_is_elsewhere(index: SessionIndex, cwd: Path | None, words: str, *again:
 
 
 def rows_of(index: SessionIndex, found: Sequence[PastSession]) -> list[str]:
-    """Return a line for each: its ID, agent, time, and title. Raises ClientError."""
+    """Return a line for each: its ID, agent, time, folder if they are in several, and title. Raises ClientError."""
     short = short_ids(past.session_id for past in (*recorded_sessions(index, None), *found))
     ids = max(len(short[past.session_id]) for past in found)
     agents = max(len(make_visible_line(past.shown_agent)) for past in found)
+    folders = [make_visible_line(from_home(past.cwd)) for past in found]
+    width = max(map(len, folders)) if len(set(folders)) > 1 else 0
     rows = []
-    for past in found:
+    for past, folder in zip(found, folders, strict=True):
         last = f"{datetime.fromtimestamp(past.last_at):%Y-%m-%d %H:%M}" if past.last_at is not None else past.told_time
         agent = make_visible_line(past.shown_agent)
         branch = f"  ({past.branch})" if past.branch else ""
         marks = "  (fork)" * past.is_fork + "  (archived)" * past.is_archived
-        row = f"{short[past.session_id]:<{ids}}  {agent:<{agents}}  {last:<16}  {past.title or UNTITLED}{marks}{branch}"
+        place = f"  {folder:<{width}}" * bool(width)
+        title = f"{past.title or UNTITLED}{marks}{branch}"
+        row = f"{short[past.session_id]:<{ids}}  {agent:<{agents}}  {last:<16}{place}  {title}"
         rows.append(make_visible_line(row))
     return rows
 

@@ -74,7 +74,7 @@ class HelpScreen(Dialog[str | None]):
 
 TOGETHER: Final[Mapping[str, tuple[str, ...]]] = {
     "Next or previous field": ("next_field", "field_before"),
-    "Revert the hunk or file at the cursor, or all; undo that": ("revert", "revert_all", "undo_revert"),
+    "Revert the hunk or file; undo that": ("revert", "revert_file", "undo_revert"),
     "Go to the line's ends, or by a word": ("line_start", "line_end", "word_left", "word_right"),
     "Kill words or line ends": (
         *("kill_line_end", "kill_line_start"),

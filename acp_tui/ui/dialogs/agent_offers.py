@@ -343,8 +343,8 @@ class LoginDialog(Dialog[AuthMethod | None]):
         can_be_meant = self._guard.takes(event)
         if event.key != "enter":
             self._is_writing = event.is_printable
-            if self._is_writing and self.prompt_below is not None:
-                self.prompt_below.insert(event.character or "")
+            if self._is_writing:
+                self.write_below(event.character or "")
         elif not self._is_met:
             self._is_met = can_be_meant and not self._is_writing
             self._is_writing = False

@@ -65,7 +65,7 @@ class CommentView(StripView):
         selecting = ["{select_up} {select_down} select", "{comment} comment"]
         return [
             *(selecting if self._selection else ["{comment} select a line"]),
-            *[f"{{send_comments}} {counted(self._comments)} to the prompt"] * bool(self._comments),
+            *[f"{counted(self._comments)} for your next prompt"] * bool(self._comments),
         ]
 
     # The selection
@@ -176,4 +176,5 @@ class CommentDialog(Dialog[str | None]):
         super().__init__(f"Comment on {comment.place}", keys, Input(comment.text, select_on_focus=False))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()  # the app may be someone else's, with an input of its own
         self.dismiss(event.value)

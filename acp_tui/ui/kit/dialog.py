@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
+from textual.events import Paste
 from textual.geometry import Size
 from textual.reactive import reactive
 from textual.screen import ModalScreen
@@ -21,6 +22,7 @@ from acp_tui.conversation.visible.cutting import cut_shown
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.rendering.wrapping import SEPARATOR, pack
+from acp_tui.ui.textual_gaps.internals import press_in
 
 if TYPE_CHECKING:
     from acp_tui.ui.kit.filtered_list import FilteredList
@@ -110,6 +112,20 @@ class Dialog(ModalScreen[R]):
         """The prompt of the session below; None without one."""
         found = (screen.query("PromptInput").results(TextArea) for screen in reversed(self.app.screen_stack))
         return next(chain.from_iterable(found), None)
+
+    def write_below(self, text: str, *, is_paste: bool = False) -> None:
+        """Put this into the draft of the session below, and show it there: under a dialog, a tab draws nothing."""
+        prompt = self.prompt_below
+        if prompt is not None:
+            if is_paste:
+                press_in(prompt, Paste(text))
+            else:
+                prompt.insert(text)
+            prompt.call_later(self._show_below)
+
+    def _show_below(self) -> None:
+        for screen in self.app.screen_stack:
+            screen.refresh()
 
 
 class Frame(Vertical):

@@ -111,13 +111,10 @@ class QuestionScreen(Dialog[bool]):
     # Text
 
     def on_paste(self, event: events.Paste) -> None:
-        """A paste is no answer, and neither is a key right after it."""
-        self.guard.takes(event)
+        self.guard.take_paste(event)
 
     def write(self, text: str, *, is_paste: bool = False) -> None:
         """Put what was typed into the draft below."""
         self.guard.is_writing = True
         self.warn("")
-        prompt = self.prompt_below
-        if prompt is not None:
-            prompt.insert(text)
+        self.write_below(text, is_paste=is_paste)

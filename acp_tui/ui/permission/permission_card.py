@@ -181,8 +181,7 @@ class PermissionCard(AnswerableRequest):
 
     def enter(self) -> None:
         """Take the focus because the user wants to answer."""
-        self.guard.come()
-        self.screen.set_focus(self)
+        self.guard.enter(self)
 
     def action_leave(self) -> None:
         self._user.leave()

@@ -380,10 +380,9 @@ class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
 
     def before_key(self, event: events.Key) -> bool:
         """Take text for the draft that was typed before the dialog was there to be seen."""
-        prompt, text = self.prompt_below, event.character
-        if prompt is None or text is None or not event.is_printable or self._guard.was_shown_before(event):
+        if not event.is_printable or self._guard.was_shown_before(event):
             return False
-        prompt.insert(text)
+        self.write_below(event.character or "")
         return True
 
     def _rows(self) -> Iterator[PickerRow[SentPrompt | None]]:

@@ -157,7 +157,7 @@ class SessionScreen(HomeScreen):
 
     def show_status(self) -> None:
         """Show what the tab is doing."""
-        self.prompt.note_why_not(self.tab.writing.why_not)
+        self.prompt.note_way(can_send=not self.tab.writing.why_not)
         self.tab.app.notices.drop_outdated()
         if not self._is_on_screen:
             return
@@ -171,7 +171,7 @@ class SessionScreen(HomeScreen):
             case Starting(phase=phase) | Failed(phase=phase):
                 return Status(phase=phase)
             case Recorded():
-                return Status(phase="read back from a recording")
+                return Status(phase=self.tab.writing.why_not)
             case Live(panel=panel):
                 return self._status_of(panel)
 
@@ -350,9 +350,7 @@ class SessionScreen(HomeScreen):
             self.tab.session.answer_permission(message.rejection.key, message.rejection.option_id)
 
     def on_prompt_input_drop_requested(self) -> None:
-        session = self.tab.session
-        if session is not None:
-            self.tab.writing.drop_output(session, *[one.terminal_id for one in session.commands.offered[-1:]])
+        self.tab.writing.drop_attached()
 
     def on_prompt_input_escape_requested(self, message: PromptInput.EscapeRequested) -> None:
         """Go back from a subagent, or cancel the turn, or go back to an earlier prompt."""

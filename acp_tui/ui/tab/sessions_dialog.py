@@ -561,12 +561,6 @@ class SessionsDialog(Dialog[Act | None]):
     def comments(self) -> list[Comment]:
         return self._asking.comments if self._asking is not None else []
 
-    def write_before(self, text: str, keys: Sequence[events.Key | events.Paste]) -> None:
-        """Put the text before the session's own draft, and go there."""
-        if self._asking is not None:
-            self._asking.write_before(text, keys)
-            self._open()
-
     def ask_why(self, rejection: Rejection, typed: str, keys: Sequence[events.Key | events.Paste]) -> None:
         """Let the user write the reason in the session's own prompt."""
         if self._asking is not None:

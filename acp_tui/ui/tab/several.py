@@ -222,7 +222,7 @@ class CompareDialog(ListDialog["Compared | Tab | None"]):
         if not message.row.value.has_finished:
             self.dismiss(tab)
         elif tab.changes is not None and tab.changes.is_listed_or_say():
-            self.app.push_screen(ChangesScreen(tab.changes, tab.prompt))
+            self.app.push_screen(ChangesScreen(tab.changes, tab.prompt.comments))
 
     def action_choose(self) -> None:
         if self._list.row is not None:

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache, partial, wraps
-from typing import Any
+from typing import Any, Final
 
 from rich.console import RenderableType
 from textual import message_pump
@@ -146,6 +146,7 @@ def patch_textual() -> None:
     dismiss_no_other_screen()
     finish_what_is_awaited()
     cut_what_is_selected()
+    edit_in_the_order_of_the_keys()
 
 
 def mount_nothing_at_the_end() -> None:
@@ -170,6 +171,33 @@ def cut_what_is_selected() -> None:
             self.action_delete_left()
 
     TextArea.action_cut = cut  # type: ignore[method-assign]  # one for every text area
+
+
+NOT_OF_FIELDS: Final = ("submit", "cursor_page_up", "cursor_page_down")
+"""Bound in Textual's fields, but what is around a field may use these keys first."""
+
+
+def edit_in_the_order_of_the_keys() -> None:
+    """Make fields handle their bindings at once. Through the app, they came after letters that were typed later.
+
+    The key still goes up to the cards, which count it, and to the app, which must not run the binding again.
+    """
+
+    @wraps(take_key := Widget._on_key)
+    async def edit(self: Widget, event: Key) -> None:
+        is_field = self.check_consume_key("a", "a")
+        for binding in bindings_of_key(self, event.key) if is_field and not event.is_printable else ():
+            if binding.action not in NOT_OF_FIELDS and await self.app.run_action(binding.action, self):
+                event.is_of_field = True  # type: ignore[attr-defined]
+                return
+        await take_key(self, event)
+
+    @wraps(run_binding := App._on_key)
+    async def run_others(self: App[Any], event: Key) -> None:
+        if not hasattr(event, "is_of_field"):
+            await run_binding(self, event)
+
+    Widget._on_key, App._on_key = edit, run_others  # type: ignore[method-assign]  # Textual has no hook for them
 
 
 def focus_nothing_that_leaves() -> None:

@@ -475,6 +475,16 @@ async def test_a_key_or_click_that_came_too_early_is_answered_by_what_to_do() ->
         assert page.decisions == {}
 
 
+async def test_a_key_right_behind_tab_gets_to_the_card_and_is_too_soon() -> None:
+    async with open_page() as page:
+        await page.write("my draft")
+        await page.ask("call")
+        await page.press_at_once("tab", "1")
+        assert page.draft == "my draft"
+        assert page.decisions == {}
+        assert "Too soon: pause, then press 1 again" in page.text
+
+
 async def test_a_warning_gives_way_to_the_keys_once_the_same_key_would_count(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
