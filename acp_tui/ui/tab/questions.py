@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from acp_tui.ui.commands.keymap import is_writing
 from acp_tui.ui.commands.keys import note_question_gone
 from acp_tui.ui.kit.desktop import open_page
-from acp_tui.ui.kit.dialog import Dialog
 from acp_tui.ui.kit.notice_lines import ASKING, AskingChanged
 from acp_tui.ui.textual_gaps.internals import press_in
 
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from acp_tui.client.sessions.agent import Agent
     from acp_tui.client.sessions.session import Session
     from acp_tui.conversation.elicitation import Elicitation, FormValues
+    from acp_tui.ui.kit.dialog import Dialog
     from acp_tui.ui.permission.form_card import FormCard
     from acp_tui.ui.tab.tab import Tab
 
@@ -178,8 +178,8 @@ class _Below:
             self._prompt.take_text(text, keys, is_paste=is_paste)
             return
         self.leave()
-        if isinstance(self._screen, Dialog) and self._before is not None:
-            self._screen.write_below(text, is_paste=is_paste)
+        if self._before is not None:
+            cast("Dialog[Any]", self._screen).write_below(text, is_paste=is_paste)
             for key in keys:
                 press_in(self._before, key)
 
