@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, ClassVar, Final, TypeVar
 
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
@@ -96,8 +97,12 @@ class Dialog(ModalScreen[R]):
 
     BINDINGS: ClassVar[list[BindingType]] = [*CLOSING]
 
-    def __init__(self) -> None:
+    def __init__(self, title: str | Content, keys: str, *parts: Widget) -> None:
         super().__init__(classes="dialog")
+        self.frame = Frame(title, keys, *parts)
+
+    def compose(self) -> ComposeResult:
+        yield self.frame
 
     def action_close(self) -> None:
         self.dismiss(None)
@@ -131,9 +136,10 @@ class Frame(Vertical):
     Frame > .frame-title, Frame > .frame-keys { height: auto; width: 1fr; }
     """
 
-    def __init__(self, title: Content, keys: str, *parts: Widget) -> None:
+    def __init__(self, title: str | Content, keys: str, *parts: Widget) -> None:
         self._keys = FrameKeys(keys)
-        self._title = Static(title, classes="frame-title", markup=False)
+        self._title = Static(classes="frame-title", markup=False)
+        self.show_title(title)
         super().__init__(self._title, *parts, self._keys)
 
     @property
@@ -141,8 +147,8 @@ class Frame(Vertical):
         """How many lines the keys take."""
         return self._keys.size.height
 
-    def show_title(self, title: Content) -> None:
-        self._title.update(title)
+    def show_title(self, title: str | Content) -> None:
+        self._title.update(shown_line(title) if isinstance(title, str) else title)
 
     def show_keys(self, keys: str) -> None:
         self._keys.keys = keys

@@ -15,15 +15,7 @@ from urllib.parse import urlsplit
 
 from anyio import to_thread
 
-from acp_tui.client.errors import (
-    AgentLost,
-    AgentRefused,
-    AuthenticationRequired,
-    ClientError,
-    SessionNotOpened,
-    SettingsError,
-    Unsupported,
-)
+from acp_tui.client import errors
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import (
     Options,
@@ -96,7 +88,7 @@ class AgentController:
     async def _start_agent(self) -> None:
         await self._link.start(self._tab.opener.note_phase, self._tab.settings.agent.start_limit_s or None)
 
-    async def log_in(self, wanted: AuthenticationRequired) -> bool:
+    async def log_in(self, wanted: errors.AuthenticationRequired) -> bool:
         """Let the user log in. Returns False if they decline."""
         agent = self.agent
         assert agent is not None
@@ -130,7 +122,7 @@ class AgentController:
         """Whether the user trusts a project's MCP servers."""
         return await self._tab.ask(TrustDialog(project.file, project.declared.servers))
 
-    def say_error(self, error: ClientError) -> None:
+    def say_error(self, error: errors.ClientError) -> None:
         """Tell the user what failed."""
         self._tab.say_error(error)
 
@@ -152,7 +144,7 @@ class AgentController:
         if value:
             try:
                 await choose(session, [(name, value)])
-            except Unsupported:
+            except errors.Unsupported:
                 self._tab.prompt.put_before(written)
                 raise
             return
@@ -307,7 +299,7 @@ def _login(agent: Agent) -> str:
 
 
 async def _ask_login(agent: Agent) -> None:
-    with suppress(ClientError):  # the card then shows what is known
+    with suppress(errors.ClientError):  # the card then shows what is known
         await agent.ask_auth_status()
 
 
@@ -331,7 +323,7 @@ def _mcp_servers_told(agent: Agent, cwd: Path) -> str:
     for read in (partial(mcp.servers_at_start, settings_file()), partial(_of_project, cwd)):
         try:
             lists.append(read())
-        except SettingsError as error:
+        except errors.SettingsError as error:
             problems.append(str(error))
     servers, left_out = usable_servers(agent.capabilities, lists, runs_here=agent.runs_servers_here)
     used = "\n".join(map(_line, servers)) or "None."
@@ -421,7 +413,7 @@ class SessionsController:
         """Restart the agent if it is gone, and continue a session as far as the agent remembers it."""
         await self._tab.agent.ensure_agent()
 
-        def refused(error: AgentRefused) -> str:
+        def refused(error: errors.AgentRefused) -> str:
             return str(self.not_opened(earlier.session_id, error))
 
         return self._with_remark(await self._driver.go_on(earlier, refused, self._show))
@@ -440,10 +432,10 @@ class SessionsController:
         if agent is not None and agent.lost is None and not session.is_closed and not session.is_read_only:
             await agent.close_session(session)
 
-    def not_opened(self, session_id: SessionId, error: ClientError) -> ClientError:
+    def not_opened(self, session_id: SessionId, error: errors.ClientError) -> errors.ClientError:
         """Turn the error into one about this session, with a hint. AgentLost stays as it is."""
-        if isinstance(error, AgentLost):
+        if isinstance(error, errors.AgentLost):
             return error
         hint = "\n".join(filter(None, (error.hint, self._tab.hint(WAYS_ON))))
         named = f"Session {make_visible_line(session_id)} wasn't opened. {error}"
-        return SessionNotOpened(named, hint=hint, detail=error.detail)
+        return errors.SessionNotOpened(named, hint=hint, detail=error.detail)

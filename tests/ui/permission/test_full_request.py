@@ -488,29 +488,66 @@ async def _comment(page: Page, text: str) -> None:
     assert _is_open(page)
 
 
-async def test_a_reason_begins_with_the_comments() -> None:
+COMMENTED = "Comments on lines:\n\nlong.py:1 before the change\n```diff\n-line 1\n```\n"
+WITH_NEXT = "+ with your next prompt (Backspace removes it): "
+
+
+async def test_a_reason_ends_with_the_comments_and_they_may_be_all_of_it() -> None:
     async with open_page(size=NARROW) as page:
+        await page.send("go")
         await _open(page)
         await _comment(page, "any")
-        assert "M 1 comment to the prompt" in page.words
+        assert "1 comment for your next prompt" in page.words
         page.clock.pass_guard()
         await page.press("w")
         assert "Why not?" in page.text
-        assert page.draft == "Comments on lines:\n\nlong.py:1 before the change\n```diff\n-line 1\n```\nany\n\n"
+        assert f"{WITH_NEXT}1 comment" in page.words
+        assert page.draft == ""
         assert page.decisions == {}
-        await page.send("Thanks")
+        await page.press("enter")
         assert page.decisions == {"call": REJECT.option_id}
+        await page.end_turn()
+        reason, _, comments = page.connection.prompts[-1].partition("\n\n")
+        assert reason.startswith("About the rejected")
+        assert comments == f"{COMMENTED}any"
 
 
-async def test_comments_go_into_the_draft_while_the_request_waits() -> None:
+async def test_a_comment_goes_with_the_next_prompt_as_the_prompt_says() -> None:
+    async with open_page(size=NARROW) as page:
+        await page.send("go")
+        await _open(page)
+        await _comment(page, "any")
+        page.clock.pass_guard()
+        await page.press("n")
+        assert page.decisions == {"call": REJECT.option_id}
+        assert f"{WITH_NEXT}1 comment" in page.words
+        await page.end_turn()
+        await page.send("Fix it")
+        assert page.connection.prompts[-1] == f"Fix it\n\n{COMMENTED}any"
+        assert WITH_NEXT not in page.words
+
+
+async def test_comments_are_sent_without_a_word_more() -> None:
     async with open_page(size=NARROW) as page:
         await _open(page)
-        await _comment(page, "n1y")
-        await page.press("M")
-        assert not _is_open(page)
-        assert page.card.display
-        assert page.draft.endswith("```\nn1y")
-        assert page.decisions == {}
+        await _comment(page, "any")
+        await page.press("escape", "escape", "enter")
+        assert page.connection.prompts == [f"{COMMENTED}any"]
+
+
+async def test_backspace_removes_the_last_comment() -> None:
+    async with open_page(size=NARROW) as page:
+        await _open(page)
+        await _comment(page, "one")
+        await page.press("down")
+        await _comment(page, "two")
+        await page.press("escape", "escape")
+        assert f"{WITH_NEXT}2 comments" in page.words
+        await page.press("backspace")
+        assert [comment.text for comment in page.prompt.comments] == ["one"]
+        assert f"{WITH_NEXT}1 comment" in page.words
+        await page.press("backspace")
+        assert WITH_NEXT not in page.words
 
 
 async def test_keys_of_a_comment_never_answer_nor_does_the_enter_that_ends_it() -> None:
@@ -544,17 +581,6 @@ async def test_a_comment_being_written_when_the_request_ends_is_kept() -> None:
         await page.press("enter")
         assert not _is_open(page)
         assert page.prompt.has_focus
-        assert len(page.prompt.comments) == 1
-
-
-async def test_comments_that_an_answer_does_not_send_are_kept_and_told_of() -> None:
-    async with open_page(size=NARROW) as page:
-        await _open(page)
-        await _comment(page, "any")
-        page.clock.pass_guard()
-        await page.press("n")
-        assert page.decisions == {"call": REJECT.option_id}
-        assert "1 comment not sent: F5 M puts them into the" in page.text
         assert len(page.prompt.comments) == 1
 
 

@@ -30,6 +30,7 @@ OVERRIDDEN = (
     (App, "_background_screens"),
     (App, "_display"),
     (App, "_end_batch"),
+    (App, "_on_key"),
     (App, "_prune"),
     (App, "_refresh_notifications"),
     (App, "_register"),
@@ -47,6 +48,7 @@ OVERRIDDEN = (
     (Screen, "dismiss"),
     (Screen, "set_focus"),
     (Widget, "_get_virtual_dom"),
+    (Widget, "_on_key"),
     (Widget, "mount"),
 )
 CALLED = (
