@@ -13,12 +13,6 @@ import textual
 
 ROOT = Path(__file__).parent.parent
 GAPS = ROOT / "acp_tui/ui/textual_gaps"
-NOT_YET = {
-    "acp_tui/ui/tab/screen.py: _pruning",
-    "acp_tui/ui/tab/screen.py: _reset_focus",
-    "acp_tui/ui/tab/tabs.py: __watchers",
-    "acp_tui/ui/tab/tabs.py: _closing",
-}
 PRIVATE = re.compile(r"(?:\bself\.|\bdef |\"(?=__))(_\w*[^\W_])\b")
 """The attributes and methods that a source has, and names of attributes in quotes."""
 NAMED_TUPLE = {"_asdict", "_replace"}
@@ -81,4 +75,4 @@ def uses() -> Iterator[str]:
 
 
 def test_textuals_private_names_are_used_only_in_textual_gaps() -> None:
-    assert {*uses()} == NOT_YET
+    assert [*uses()] == []

@@ -10,16 +10,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Final
 
-from acp_tui.client.errors import (
-    AgentLost,
-    AgentNotFound,
-    AgentNotRunnable,
-    AgentRefused,
-    AuthenticationRequired,
-    ClientError,
-    UnknownSession,
-    Unsupported,
-)
+from acp_tui.client import errors
 
 
 class ExitCode(IntEnum):
@@ -66,22 +57,22 @@ def weightiest(codes: set[ExitCode]) -> ExitCode:
     return min(codes, key=PRECEDENCE.index, default=ExitCode.DONE)
 
 
-def code_of(error: ClientError | None) -> ExitCode:
+def code_of(error: errors.ClientError | None) -> ExitCode:
     """Return the exit status for an error; DONE for None."""
     match error:
         case None:
             return ExitCode.DONE
-        case AgentNotFound():
+        case errors.AgentNotFound():
             return ExitCode.NOT_FOUND
-        case AgentNotRunnable():
+        case errors.AgentNotRunnable():
             return ExitCode.NOT_RUNNABLE
-        case AuthenticationRequired():
+        case errors.AuthenticationRequired():
             return ExitCode.LOGIN_NEEDED
-        case AgentLost():
+        case errors.AgentLost():
             return ExitCode.AGENT_LOST
-        case Unsupported() | UnknownSession():
+        case errors.Unsupported() | errors.UnknownSession():
             return ExitCode.USAGE
-        case AgentRefused(said=said) if said is not None and said.can_be_retried:
+        case errors.AgentRefused(said=said) if said is not None and said.can_be_retried:
             return ExitCode.LIMIT_REACHED
         case _:
             return ExitCode.ERROR

@@ -29,11 +29,8 @@ from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.sessions.session_history import warning_if_open
 from acp_tui.client.settings.settings import RecordingSettings, Settings
-from acp_tui.conversation.content import Text
+from acp_tui.conversation import content, entries, facts, updates
 from acp_tui.conversation.conversation import Change
-from acp_tui.conversation.entries import EntryId, Failure, ToolCallEntry
-from acp_tui.conversation.facts import Fact, SessionId
-from acp_tui.conversation.updates import ClientRemark
 from acp_tui.conversation.visible import make_visible_line
 
 NOT_KEPT: Final = RecordingSettings(keep=False)
@@ -68,7 +65,7 @@ class _Turn:
         self._command = command
         self._settings = settings
         self._given = args
-        self._continued: SessionId | None = args.session_id
+        self._continued: facts.SessionId | None = args.session_id
         """The session to continue, or the last one that was recorded; "" if none was."""
         self._cwd: Path = command.cwd or args.cwd
         self._prompt = prompt
@@ -169,11 +166,11 @@ class _Turn:
             error.hint = "--resume takes an ID, or nothing for the last session; to list them: acp-tui sessions"
             raise
         said = session.conversation.entries
-        if said and isinstance(last := said[-1], ClientRemark):
+        if said and isinstance(last := said[-1], updates.ClientRemark):
             say(make_visible_line(last.text))  # only what comes from here on is printed
         return session
 
-    async def _last(self, agent: Agent, recorded: SessionId) -> SessionId:
+    async def _last(self, agent: Agent, recorded: facts.SessionId) -> facts.SessionId:
         """The last session in the folder: the agent knows those that weren't recorded, such as turns like this."""
         listed = await agent.all_sessions(self._cwd) if agent.capabilities.list_sessions else ()
         there = [each for each in listed if each.cwd == self._cwd]
@@ -194,15 +191,15 @@ class _Turn:
         # What the agent said while the session was opening, but not what an earlier run had.
         count = len(session.conversation.entries)
         earlier = count if self._continued is not None else 0
-        self._on_change(Change(tuple(map(EntryId, range(earlier, count))), (Fact.PLAN, Fact.USAGE)))
+        self._on_change(Change(tuple(map(entries.EntryId, range(earlier, count))), (facts.Fact.PLAN, facts.Fact.USAGE)))
         try:
-            await session.send_prompt([Text(self._prompt)])
+            await session.send_prompt([content.Text(self._prompt)])
         finally:
             if self._prompter.has_rejected:
                 self._codes.add(ExitCode.PERMISSION_REJECTED)
         conversation = session.conversation
         self._codes.add(_code_of(conversation.last_stop_reason))
-        if conversation.last_stop_reason is None and isinstance(failure := conversation.entries[-1], Failure):
+        if conversation.last_stop_reason is None and isinstance(failure := conversation.entries[-1], entries.Failure):
             self._output.say(failure.message)  # the agent's other errors are raised
 
     def _on_change(self, change: Change) -> None:
@@ -211,7 +208,7 @@ class _Turn:
         conversation = self._session.conversation
         self._output.change(conversation, change)
         for entry_id in change.entries:
-            if isinstance(entry := conversation.entries[entry_id], ToolCallEntry):
+            if isinstance(entry := conversation.entries[entry_id], entries.ToolCallEntry):
                 self._prompter.note_decisions(entry)
-        if Fact.PERMISSIONS in change.facts:
+        if facts.Fact.PERMISSIONS in change.facts:
             self._prompter.check_requests()

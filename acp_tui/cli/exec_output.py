@@ -17,15 +17,10 @@ from acp_tui.client.export.facts import ExportFacts
 from acp_tui.client.export.jsonl import ChangedLines, ascii_line, header, plain, without_nulls
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.session import Session
+from acp_tui.conversation import content, entries, tool_calls, tool_text, updates, wording
 from acp_tui.conversation.buffers import TextBuffer
-from acp_tui.conversation.content import ContentBlock
 from acp_tui.conversation.conversation import Change, Conversation
-from acp_tui.conversation.entries import Entry, EntryId, Message, ToolCallEntry, TurnEnd
-from acp_tui.conversation.tool_calls import FAILED, PENDING, ToolCall
-from acp_tui.conversation.tool_text import failure_words, subject_of, visible_title
-from acp_tui.conversation.updates import ClientRemark
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.conversation.wording import stop_words
 from acp_tui.rpc import Direction
 
 
@@ -66,36 +61,36 @@ class TextOutput(OutputFormat):
     def __init__(self, streams: Streams) -> None:
         super().__init__(streams)
         self._is_one_place = os.path.sameopenfile(sys.stdout.fileno(), sys.stderr.fileno())
-        self._shown: dict[EntryId, int] = {}
+        self._shown: dict[entries.EntryId, int] = {}
         """How many characters of each message are printed."""
-        self._held: tuple[EntryId, Message, str] | None = None
+        self._held: tuple[entries.EntryId, entries.Message, str] | None = None
         """A message that was replaced, and what is printed of it. It isn't final before another entry or the end."""
-        self._parts: dict[EntryId, list[TextBuffer | ContentBlock]] = {}
+        self._parts: dict[entries.EntryId, list[TextBuffer | content.ContentBlock]] = {}
         """The parts of each message. A different list means that the message was replaced."""
-        self._last: EntryId | None = None
+        self._last: entries.EntryId | None = None
         self._ends_line = True
-        self._said_of_tools: dict[EntryId, str] = {}
+        self._said_of_tools: dict[entries.EntryId, str] = {}
 
     def change(self, conversation: Conversation, change: Change) -> None:
         for entry_id in change.entries:
             self._show(entry_id, conversation.entries[entry_id])
 
-    def _show(self, entry_id: EntryId, entry: Entry) -> None:
+    def _show(self, entry_id: entries.EntryId, entry: entries.Entry) -> None:
         if self._held is not None and self._held[0] != entry_id:
             self._print_held()
         match entry:
-            case Message(role="agent"):
+            case entries.Message(role="agent"):
                 self._show_message(entry_id, entry)
-            case ToolCallEntry():
+            case entries.ToolCallEntry():
                 self._show_tool(entry_id, entry)
-            case TurnEnd(stop_reason):
-                self.say(make_visible_line(stop_words(stop_reason)))
-            case ClientRemark(text):
+            case entries.TurnEnd(stop_reason):
+                self.say(make_visible_line(wording.stop_words(stop_reason)))
+            case updates.ClientRemark(text):
                 self.say(make_visible_line(text))
             case _:
                 pass
 
-    def _show_message(self, entry_id: EntryId, message: Message) -> None:
+    def _show_message(self, entry_id: entries.EntryId, message: entries.Message) -> None:
         buffers = [part for part in message.parts if isinstance(part, TextBuffer)]
         length = sum(buffer.length for buffer in buffers)
         shown = self._shown.get(entry_id, 0)
@@ -140,15 +135,15 @@ class TextOutput(OutputFormat):
         self._streams.out("\n" * (not self._ends_line) + "\n".join(lines))
         self._ends_line = False
 
-    def _show_tool(self, entry_id: EntryId, entry: ToolCallEntry) -> None:
+    def _show_tool(self, entry_id: entries.EntryId, entry: entries.ToolCallEntry) -> None:
         """Print what changed, except for a call that the agent only prepares, or announces again for its question."""
         call, said = entry.call, self._said_of_tools.get(entry_id)
-        if entry.is_rejected and call.status != FAILED:
+        if entry.is_rejected and call.status != tool_calls.FAILED:
             return  # its question said so
-        if call.status == PENDING and (said is not None or call.raw_input == {}):
+        if call.status == tool_calls.PENDING and (said is not None or call.raw_input == {}):
             return
         line = f"{make_visible_line(entry.status_words):<11} {_title(call)}"
-        if call.status == FAILED and (why := failure_words(call)):
+        if call.status == tool_calls.FAILED and (why := tool_text.failure_words(call)):
             line = f"{line}: {why}"
         if said != line:
             self._said_of_tools[entry_id] = line
@@ -167,9 +162,9 @@ class TextOutput(OutputFormat):
             self._streams.out("\n")
 
 
-def _title(call: ToolCall) -> str:
-    subject = subject_of(call, {})
-    title = visible_title(call)
+def _title(call: tool_calls.ToolCall) -> str:
+    subject = tool_text.subject_of(call, {})
+    title = tool_text.visible_title(call)
     return title if subject is None else f"{title}: {subject.visible}"
 
 

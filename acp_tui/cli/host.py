@@ -26,7 +26,7 @@ from acp_tui.cli.command import UsageError
 from acp_tui.cli.leaving import LeftByHost, go_on_in_child
 from acp_tui.cli.output import error_text, say
 from acp_tui.cli.prerequisites import ExitOnError, command_of, notes_of, settings_in
-from acp_tui.cli.sessions import continued, say_if_open_elsewhere, session_with_agent
+from acp_tui.cli.sessions import continued, say_if_open_elsewhere
 from acp_tui.cli.terminal import Headless, ready_to_run, say_left_out, say_sandbox
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import AuthenticationRequired, ClientError
@@ -71,12 +71,13 @@ def run(args: Args) -> int:
 
 def _agent_and_session(args: Args) -> tuple[AgentCommand, PastSession | None]:
     """Return the agent, which may be that of the session to resume, and the session. Raises ClientError."""
-    if args.agent is None:
-        if args.resume is None:
-            raise UsageError("host needs an agent: a name, or -- COMMAND; or --resume; or --stop")
-        return session_with_agent(args.resume, args.cwd, args.sandbox or "")
-    command = ready_to_run(command_of(args.agent, args.resume))
-    return (command, None) if args.resume is None else continued(command, args.resume, args.cwd, args.agent.sandbox)
+    named = command_of(args.agent, args.resume) if args.agent is not None else None
+    if args.resume is not None:
+        command, past = continued(named, args.resume, args.cwd, args.sandbox or "")
+        return ready_to_run(command), past
+    if named is None:
+        raise UsageError("host needs an agent: a name, or -- COMMAND; or --resume; or --stop")
+    return ready_to_run(named), None
 
 
 def _stop(args: Args) -> int:

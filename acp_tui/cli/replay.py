@@ -36,7 +36,7 @@ from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.wording import clock
 from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.kit.themes import DARK
-from acp_tui.ui.replay.demo_recording import CannotRender, DemoUser, record_demo
+from acp_tui.ui.replay.demo_recording import DemoUser, record_demo
 from acp_tui.ui.replay.player import Speed, Spot, read_spot
 from acp_tui.ui.replay.render import View, render, suffix_of, timeline_of, timeline_of_demo
 from acp_tui.ui.replay.screen import ReplayApp
@@ -195,7 +195,7 @@ def _say_written(output: Path, source: RecordedSession | Path | str) -> None:
 
 async def _rendered(source: RecordedSession | Path | str, suffix: str, view: View, user: DemoUser) -> bytes:
     if isinstance(source, Path) and source.suffix == ".toml":
-        raise CannotRender(f"{source} isn't a recording", hint=f"to play a scenario: acp-tui render demo:{source}")
+        raise ClientError(f"{source} isn't a recording", hint=f"to play a scenario: acp-tui render demo:{source}")
     if not isinstance(source, str):
         opened = timeline_of(*files_of(source), wanted=_session_id(source))
     else:

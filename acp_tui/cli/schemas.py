@@ -43,10 +43,7 @@ from acp_tui.cli.command import UsageError
 from acp_tui.client.agents.catalogue import EntrySource
 from acp_tui.client.doctor import Verdict
 from acp_tui.client.export.jsonl import LEFT_OUT, SCHEMA, TYPES
-from acp_tui.conversation import UNSET, UnsetType, content, entries, facts, tool_calls
-from acp_tui.conversation.buffers import TextBuffer
-from acp_tui.conversation.tool_calls import HunkStart
-from acp_tui.conversation.updates import Role
+from acp_tui.conversation import UNSET, UnsetType, buffers, content, entries, facts, tool_calls, updates
 
 T = TypeVar("T")
 NoneIfBlank: Final = BeforeValidator(lambda value: value or None)
@@ -271,9 +268,9 @@ def _model(kind: type, base: Any = Model) -> Any:
 def _written(hint: Any) -> Any:
     """Return the type of what `plain` makes of a value of this type."""
     origin, parts = get_origin(hint), get_args(hint)
-    if hint is TextBuffer:
+    if hint is buffers.TextBuffer:
         return _model(content.Text)
-    if hint is HunkStart:
+    if hint is tool_calls.HunkStart:
         return tuple[int, int, int, int]
     if isinstance(hint, NewType):
         return _written(hint.__supertype__)
@@ -328,7 +325,7 @@ class MessageChunk(Entry):
     """More text of a message, at its end; in `exec` only."""
 
     type: Literal["message_chunk"]
-    role: Role
+    role: updates.Role
     text: str
 
 

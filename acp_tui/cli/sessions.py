@@ -15,7 +15,6 @@ from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Args
 from acp_tui.cli.output import print_json, say
 from acp_tui.cli.prerequisites import ExitOnError
-from acp_tui.cli.terminal import ready_to_run
 from acp_tui.client.agents.address import is_address
 from acp_tui.client.agents.catalogue import recorded_agent
 from acp_tui.client.agents.command import DEMO, AgentCommand
@@ -38,6 +37,7 @@ from acp_tui.client.transcript.recording_plan import recording_store
 from acp_tui.client.worktrees import known_worktree
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.conversation.wording import from_home
 from acp_tui.values import dataclass
 
 MAX_NAMED: Final = 5
@@ -86,17 +86,21 @@ def what_is_elsewhere(index: SessionIndex, cwd: Path | None, words: str, *again:
 
 
 def rows_of(index: SessionIndex, found: Sequence[PastSession]) -> list[str]:
-    """Return a line for each: its ID, agent, time, and title. Raises ClientError."""
+    """Return a line for each: its ID, agent, time, folder if they are in several, and title. Raises ClientError."""
     short = short_ids(past.session_id for past in (*recorded_sessions(index, None), *found))
     ids = max(len(short[past.session_id]) for past in found)
     agents = max(len(make_visible_line(past.shown_agent)) for past in found)
+    folders = [make_visible_line(from_home(past.cwd)) for past in found]
+    width = max(map(len, folders)) if len(set(folders)) > 1 else 0
     rows = []
-    for past in found:
+    for past, folder in zip(found, folders, strict=True):
         last = f"{datetime.fromtimestamp(past.last_at):%Y-%m-%d %H:%M}" if past.last_at is not None else past.told_time
         agent = make_visible_line(past.shown_agent)
         branch = f"  ({past.branch})" if past.branch else ""
         marks = "  (fork)" * past.is_fork + "  (archived)" * past.is_archived
-        row = f"{short[past.session_id]:<{ids}}  {agent:<{agents}}  {last:<16}  {past.title or UNTITLED}{marks}{branch}"
+        place = f"  {folder:<{width}}" * bool(width)
+        title = f"{past.title or UNTITLED}{marks}{branch}"
+        row = f"{short[past.session_id]:<{ids}}  {agent:<{agents}}  {last:<16}{place}  {title}"
         rows.append(make_visible_line(row))
     return rows
 
@@ -158,30 +162,18 @@ def find_resumed(
     return Resumed(past, index, command, why)
 
 
-def continued(command: AgentCommand, wanted: str, cwd: Path, sandbox: str) -> tuple[AgentCommand, PastSession]:
-    """Return this agent's session with this ID, or its last one in the folder, and the agent in the session's sandbox.
+def continued(command: AgentCommand | None, wanted: str, cwd: Path, sandbox: str) -> tuple[AgentCommand, PastSession]:
+    """Return the session with this ID, or the last one in the folder, and its agent in the session's sandbox.
 
-    `sandbox` is the one that the user wants instead, or "". Raises ClientError.
+    `command` is the agent if the user named one, and `sandbox` the sandbox. Raises ClientError if there is no such
+    session, or it can't be continued.
     """
     index = recordings_index()
     past = _named(index, wanted, cwd, command) if wanted else _last(index, cwd, command)
     if not past.is_listed and past.why_not_again:
         raise NoSuchSession(f"{past.title or past.session_id}: {past.why_not_again}")
-    return sandboxed_as_before(command, past, sandbox), past
-
-
-def session_with_agent(wanted: str, cwd: Path, sandbox: str) -> tuple[AgentCommand, PastSession]:
-    """Return the session with this ID, or the last one in the folder, and its agent, once the user agrees to run it.
-
-    `sandbox` is the one that the user wants, or "". Raises ClientError if there is no such session, or it can't be
-    continued, and SystemExit if the user doesn't agree.
-    """
-    index = recordings_index()
-    past = find_session(index, wanted) if wanted else _last(index, cwd, None)
-    if past.why_not_again:
-        raise NoSuchSession(f"{past.title or past.session_id}: {past.why_not_again}")
-    command = recorded_agent(past.agent, past.command, past.cwd)
-    return ready_to_run(sandboxed_as_before(command, past, sandbox)), past
+    agent = command or recorded_agent(past.agent, past.command, past.cwd)
+    return sandboxed_as_before(agent, past, sandbox), past
 
 
 def say_if_open_elsewhere(past: PastSession) -> None:

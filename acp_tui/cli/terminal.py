@@ -23,16 +23,8 @@ from anyio.abc import TaskGroup
 
 from acp_tui.cli import ExitCode
 from acp_tui.cli.output import say
+from acp_tui.client.agents import remembered
 from acp_tui.client.agents.command import AgentCommand, Phase
-from acp_tui.client.agents.remembered import (
-    agree,
-    consent_file,
-    in_its_sandbox,
-    introduction,
-    is_agreed,
-    recent_file,
-    what_runs,
-)
 from acp_tui.client.errors import AuthenticationRequired, SettingsError
 from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.reader import read_settings
@@ -254,7 +246,7 @@ def ready_to_run(command: AgentCommand) -> AgentCommand:
     Before an agent's first run, prints what it runs. Each time, prints what its location implies.
     """
     agreed = _agreed_to(command)
-    if news := introduction(command, recent_file()):
+    if news := remembered.introduction(command, remembered.recent_file()):
         say(news)
     if command.place_note:
         say(f"{command.name} {command.place_note}")
@@ -263,11 +255,11 @@ def ready_to_run(command: AgentCommand) -> AgentCommand:
 
 def _agreed_to(command: AgentCommand) -> AgentCommand:
     """Ask before running a package or what a recording names. Without a terminal, nothing runs."""
-    command = in_its_sandbox(command, read_settings(settings_file()).settings)
+    command = remembered.in_its_sandbox(command, read_settings(settings_file()).settings)
     agreed = replace(command, package=None, recorded_in=None)
-    if is_agreed(command, consent_file()):
+    if remembered.is_agreed(command, remembered.consent_file()):
         return agreed
-    is_wanted = agrees("".join(f"{make_visible_line(line)}\n" for line in what_runs(command)))
+    is_wanted = agrees("".join(f"{make_visible_line(line)}\n" for line in remembered.what_runs(command)))
     if is_wanted is None:
         way = "--resume" if command.package is None else command.name
         say(
@@ -280,7 +272,7 @@ def _agreed_to(command: AgentCommand) -> AgentCommand:
         say(f"{command.name} didn't start, since you didn't agree")
         raise SystemExit(ExitCode.USAGE)
     try:
-        agree(command, consent_file())
+        remembered.agree(command, remembered.consent_file())
     except SettingsError as error:
         say(f"{error}; {error.hint}")
     return agreed

@@ -194,7 +194,6 @@ SLOW_S: Final = 5.0
 SHOWN_LINES: Final = 12
 
 Servers: TypeAlias = Callable[[Agent], Awaitable[Sequence[McpServer]]]
-"""Returns the MCP servers for an agent."""
 
 
 class AgentCheck:

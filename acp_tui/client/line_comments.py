@@ -1,4 +1,4 @@
-"""Comments on lines of diffs, and the prompt that they make. Of the files, it knows only whether they have changed."""
+"""Comments on lines of diffs, and how a prompt tells them. Of the files, it knows only whether they have changed."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
+from acp_tui.client.attachments.attach import without_mentions
 from acp_tui.client.line_comparison import PlacedLine
 from acp_tui.conversation.visible import make_visible_line
 
-TITLE: Final = "Comments on lines:"
-"""Comes first, because a prompt that begins with a path would be a command."""
 _FENCE: Final = re.compile("`{3,}")
 
 Version: TypeAlias = tuple[int, int]
@@ -51,7 +50,8 @@ class Comment(NamedTuple):
         note = "" if version_of(self.file) == self.version else " (the file has changed since)"
         lines = "\n".join(_snippet(self.lines))
         fence = "`" * max(3, *(len(run) + 1 for run in _FENCE.findall(lines)), 0)
-        return f"{self.place}{note}\n{fence}diff\n{lines}\n{fence}\n{self.text}"
+        commented = f"{self.place}{note}\n{fence}diff\n{lines}\n{fence}"
+        return f"{without_mentions(commented)}\n{self.text}"  # the path may be an agent's
 
 
 def _snippet(lines: Sequence[PlacedLine]) -> Iterator[str]:
@@ -75,11 +75,3 @@ def write_comment(comment: Comment, comments: list[Comment]) -> None:
     """Add this comment, or put it in place of the one on the same lines. One without a text removes that."""
     at = next((at for at, other in enumerate(comments) if other.lines == comment.lines), len(comments))
     comments[at : at + 1] = [comment] * bool(comment.text.strip())
-
-
-def take_comments(comments: list[Comment]) -> str:
-    """The text that begins a prompt with all comments, which leave the list; "" without any."""
-    parts = [TITLE, *(comment.prompt() for comment in comments), ""]
-    taken = "\n\n".join(parts) if comments else ""
-    comments.clear()
-    return taken

@@ -46,23 +46,19 @@ class FileExists(ClientError):
         self.path = path
 
 
-class SavingFailed(ClientError):
-    """Nothing was saved; the message says why."""
-
-
 def save_block(block: Saveable, folder: Path) -> Path:
     """Write the block's bytes to a new file in `folder`, readable only by the user. Returns its path. Blocks.
 
     Creates the folder if necessary. Never overwrites a file or follows a link.
 
-    Raises: SavingFailed.
+    Raises: ClientError, if nothing was saved.
     """
     content = _content(block)
     try:
         make_private(folder)
         return _write_new(folder, safe_name(block), content)
     except OSError as error:
-        raise SavingFailed(f"It can't be saved in {folder}: {error.strerror or error}") from error
+        raise ClientError(f"It can't be saved in {folder}: {error.strerror or error}") from error
 
 
 def safe_name(block: Saveable) -> str:
@@ -79,7 +75,7 @@ def _content(block: Saveable) -> bytes:
     try:
         return b64decode(block.blob if isinstance(block, BlobResource) else block.data, validate=True)
     except ValueError as error:
-        raise SavingFailed("It can't be saved: the agent's data isn't base64", detail=str(error)) from error
+        raise ClientError("It can't be saved: the agent's data isn't base64", detail=str(error)) from error
 
 
 def _last_part(uri: str) -> str:
@@ -119,7 +115,7 @@ def _write_new(folder: Path, name: str, content: bytes) -> Path:
         with suppress(FileExistsError):
             _write(path, content)
             return path
-    raise SavingFailed(f"It can't be saved in {folder}: too many files are named {name}")
+    raise ClientError(f"It can't be saved in {folder}: too many files are named {name}")
 
 
 def _free_names(folder: Path, name: str) -> Iterator[Path]:

@@ -45,7 +45,6 @@ class Worktree:
     """One worktree that acp-tui created. All paths are absolute."""
 
     root: str
-    """The top of the worktree."""
     folder: str
     """Where the session works, at the same place below `root` as the user's folder below `origin`."""
     origin: str

@@ -129,7 +129,6 @@ class Conversation:
     notices: list[NoticeShown] = field(default_factory=list)
     """The latest notices, at most `MAX_NOTICES`."""
     notice_count: int = 0
-    """The total number of notices."""
     is_connected: bool = True
 
     # Where to find things among the entries.

@@ -6,20 +6,11 @@ from collections.abc import Iterable
 from dataclasses import field
 from typing import Final, NewType, TypeAlias
 
+from acp_tui.conversation import tool_calls
 from acp_tui.conversation.buffers import ByteRing, TextBuffer
 from acp_tui.conversation.content import ContentBlock, Text, is_for_user, label_of, typed_and_pasted
 from acp_tui.conversation.elicitation import FieldAnswer
 from acp_tui.conversation.facts import REJECTIONS, ErrorFacts
-from acp_tui.conversation.tool_calls import (
-    CANCELLED,
-    FAILED,
-    UNFINISHED,
-    TerminalId,
-    TextDiff,
-    ToolCall,
-    ToolCallContent,
-    changed_paths,
-)
 from acp_tui.conversation.updates import ClientRemark, ElicitationAction, Reconnected, Role, UnknownUpdate
 from acp_tui.values import dataclass
 
@@ -102,36 +93,36 @@ class Decision:
 
 @dataclass(slots=True, weakref_slot=True)
 class ToolCallEntry:
-    call: ToolCall
+    call: tool_calls.ToolCall
     decisions: tuple[Decision, ...] = ()
     waiting: int = 0
     """How many permission requests about it wait for the user."""
-    decided_on: tuple[TextDiff, ...] = ()
+    decided_on: tuple[tool_calls.TextDiff, ...] = ()
     """The diffs that the last decision was about."""
 
     @property
-    def shown_content(self) -> tuple[ToolCallContent, ...]:
+    def shown_content(self) -> tuple[tool_calls.ToolCallContent, ...]:
         """The call's content, after the diffs that were decided on if an agent has replaced them with a text."""
         content = self.call.shown_content
-        return content if changed_paths(content) else (*self.decided_on, *content)
+        return content if tool_calls.changed_paths(content) else (*self.decided_on, *content)
 
     @property
     def is_rejected(self) -> bool:
         """Whether the user rejected it, and the agent told nothing more, or that it failed."""
         decided = self.decisions[-1].option_kind if self.decisions else None
-        return self.call.status in (UNFINISHED, FAILED) and decided in REJECTIONS
+        return self.call.status in (tool_calls.UNFINISHED, tool_calls.FAILED) and decided in REJECTIONS
 
     @property
     def shown_status(self) -> str:
         """The status as it looks: what the user rejected didn't fail."""
-        return UNFINISHED if self.is_rejected else self.call.status
+        return tool_calls.UNFINISHED if self.is_rejected else self.call.status
 
     @property
     def status_words(self) -> str:
         """The status in words. An unknown one is the agent's text."""
         if self.is_rejected:
             return "rejected"
-        return "canceled" if self.call.status == CANCELLED else self.call.status.replace("_", " ")
+        return "canceled" if self.call.status == tool_calls.CANCELLED else self.call.status.replace("_", " ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +141,7 @@ class Question:
 @dataclass(frozen=True, slots=True)
 class OwnCommand:
     line: str
-    terminal_id: TerminalId
+    terminal_id: tool_calls.TerminalId
 
 
 @dataclass(slots=True, weakref_slot=True)
@@ -202,7 +193,7 @@ Entry: TypeAlias = (
 
 @dataclass(slots=True)
 class TerminalState:
-    terminal_id: TerminalId
+    terminal_id: tool_calls.TerminalId
     command: str | None = None
     cwd: str | None = None
     is_ours: bool = True

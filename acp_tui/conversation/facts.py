@@ -42,8 +42,6 @@ class Fact(Enum):
 
 
 class TurnPhase(Enum):
-    """The phase of the session's turn."""
-
     IDLE = auto()
     RUNNING = auto()
     CANCELLING = auto()

@@ -251,6 +251,11 @@ def reason_prompt(title: str, reason: str) -> str:
     return f'About the rejected "{short}": {reason}'
 
 
+def comments_prompt(comments: Sequence[str]) -> str:
+    """A prompt with these comments on lines. Without its title, one that begins with a path would be a command."""
+    return "\n\n".join(("Comments on lines:", *comments))
+
+
 MOST_LAST_WORDS: Final = 4
 """A few lines leave room for the conversation on a small screen."""
 

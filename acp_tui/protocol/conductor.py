@@ -79,17 +79,17 @@ class Conductor:
         client: ByteStream,
         components: Sequence[ByteStream],
         tap: HopTap,
-        on_junk: Callable[[int, bytes], None],
+        on_malformed: Callable[[int, bytes], None],
         **limits: Unpack[WireLimits],
     ) -> None:
         """`components` are the proxies, the first one next to the client, and the agent.
 
-        `on_junk` gets a component's lines that aren't messages. Whoever sends to one that doesn't read isn't read
+        `on_malformed` gets a component's lines that aren't messages. Whoever sends to one that doesn't read isn't read
         either, above `max_waiting_bytes`; after `unread_limit_s`, the chain ends.
         """
         self.fault: tuple[int, ConnectionLost] | None = None
         """Which component ended first, and how; -1 is the client."""
-        self._on_junk = on_junk
+        self._on_malformed = on_malformed
         self._links = [_Link(position, stream) for position, stream in enumerate((client, *components))]
         self._last = len(components)
         self._is_over = anyio.Event()
@@ -150,7 +150,7 @@ class Conductor:
         message = value if isinstance(value, messages.Malformed) else messages.read_value(line, value)
         match message:
             case messages.Malformed(_, _, answer):
-                self._on_junk(link.position - 1, line)
+                self._on_malformed(link.position - 1, line)
                 if answer is not None:
                     self._send(link, answer)
                 return link.wire

@@ -30,6 +30,7 @@ from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Change, Conversation
 from acp_tui.conversation.facts import RequestKey
 from acp_tui.conversation.permission_requests import Rejection
+from acp_tui.conversation.wording import comments_prompt
 from acp_tui.ui.conversation.entry_views import (
     CommandView,
     DiffView,
@@ -159,11 +160,9 @@ class _User:
         self._view = view
         self.comments: list[Comment] = []
 
-    def write_before(self, text: str, keys: Sequence[Key | Paste]) -> None:
-        self.write(text, keys, is_paste=False)
-
     def answer_request(self, key: RequestKey, option_id: str) -> None:
         """Send the user's decision."""
+        self._post_comments()
         if self._view.session is not None:
             self._view.session.answer_permission(key, option_id)
 
@@ -178,4 +177,11 @@ class _User:
 
     def leave(self, *, to_read: bool = False) -> None:
         """Go back to the conversation. The request stays."""
+        self._post_comments()
         self._view.conversation_view.focus()
+
+    def _post_comments(self) -> None:
+        """Post the comments on lines: they may be for the prompt of the app, too."""
+        if self.comments:
+            self.write(comments_prompt([comment.prompt() for comment in self.comments]), (), is_paste=False)
+            self.comments.clear()

@@ -232,6 +232,21 @@ async def test_sessions_are_listed_with_the_line_that_was_looked_for_and_as_json
     assert capsys.readouterr().out == "No recorded session contains 'lions'.\n"
 
 
+async def test_sessions_of_several_folders_are_listed_with_theirs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for folder in (one := tmp_path / "one", other := tmp_path / "a-long-name"):
+        folder.mkdir()
+    await record(one, "Zebras?")
+    assert main(["sessions", "--all"]) == 0
+    assert "~/" not in capsys.readouterr().out
+    await record(other, "Lions?")
+    assert main(["sessions", "--all"]) == 0
+    ends = {line.partition("  ~")[2] for line in capsys.readouterr().out.splitlines()}
+    assert ends == {"/one          Zebras?", "/a-long-name  Lions?"}
+
+
 async def test_a_session_of_a_bare_command_is_listed_by_what_its_agent_says_it_is(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.client.line_comments import Comment, comment_on, take_comments, version_of, write_comment
+from acp_tui.client.attachments.attach import mentions
+from acp_tui.client.line_comments import Comment, comment_on, version_of, write_comment
 from acp_tui.client.line_comparison import PlacedLine
 
 CONTEXT = PlacedLine("a.py", " ", "same", 4, 4)
@@ -36,17 +37,17 @@ def test_the_place_is_that_in_the_new_file_if_the_lines_are_in_it(lines: tuple[P
 
 
 def test_a_prompt_has_the_place_the_lines_and_the_comment() -> None:
-    comments: list[Comment] = []
-    write_comment(_comment(CONTEXT, ADDED, REMOVED), comments)
-    write_comment(_comment(BELOW, text="Not this."), comments)
-    assert len(comments) == 2
-    assert take_comments(comments) == (
-        "Comments on lines:\n\n"
-        "a.py:4-5\n```diff\n same\n-old\n+new\n```\nWhy?\n\n"
-        "a.py:6\n```diff\n below\n```\nNot this.\n\n"
-    )
-    assert not comments
-    assert take_comments(comments) == ""
+    assert _comment(CONTEXT, ADDED, REMOVED).prompt() == "a.py:4-5\n```diff\n same\n-old\n+new\n```\nWhy?"
+
+
+@pytest.mark.parametrize("path", ["@/etc/passwd", "a`b @/etc/passwd"])
+def test_what_an_agent_wrote_attaches_no_file(path: str) -> None:
+    text = _comment(PlacedLine(path, "+", "`x @/etc/passwd", None, 5)).prompt()
+    assert mentions(f"Please fix these.\n\n{text}") == []
+
+
+def test_a_comment_can_attach_a_file() -> None:
+    assert [mention.path_text for mention in mentions(_comment(ADDED, text="As in @b.py").prompt())] == ["b.py"]
 
 
 def test_lines_that_were_left_out_between_others_are_marked() -> None:

@@ -10,8 +10,9 @@ from typing import BinaryIO
 import pytest
 
 from acp_tui.client import save_content
+from acp_tui.client.errors import ClientError
 from acp_tui.client.private_files import create_private
-from acp_tui.client.save_content import SavingFailed, safe_name, save_block
+from acp_tui.client.save_content import safe_name, save_block
 from acp_tui.conversation.content import Audio, BlobResource, Image, TextResource
 
 HELLO = "aGVsbG8="
@@ -95,7 +96,7 @@ def test_there_is_an_end_to_looking_for_a_free_name(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(save_content, "MAX_TRIES", 2)
     for _ in range(2):
         save_block(Image(HELLO, "image/png"), tmp_path)
-    with pytest.raises(SavingFailed, match="too many files"):
+    with pytest.raises(ClientError, match="too many files"):
         save_block(Image(HELLO, "image/png"), tmp_path)
 
 
@@ -114,14 +115,14 @@ def test_a_folder_that_is_missing_is_made(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("data", ["aGVsbG8", "aGVs bG8=", "aGVs\nbG8=", "é", "aGVsbG8=!"])
 def test_what_is_not_base64_is_not_saved(data: str, tmp_path: Path) -> None:
-    with pytest.raises(SavingFailed, match="n't base64"):
+    with pytest.raises(ClientError, match="n't base64"):
         save_block(Audio(data, "audio/wav"), tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(SavingFailed, match=f"can't be saved in {tmp_path}/file"):
+    with pytest.raises(ClientError, match=f"can't be saved in {tmp_path}/file"):
         save_block(Image(HELLO, "image/png"), tmp_path / "file")
 
 
@@ -132,6 +133,6 @@ def test_half_a_file_does_not_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         return Path("/dev/full").open("wb", buffering=0)
 
     monkeypatch.setattr(save_content, "create_private", on_a_full_disk)
-    with pytest.raises(SavingFailed, match="No space left"):
+    with pytest.raises(ClientError, match="No space left"):
         save_block(Image(HELLO, "image/png"), tmp_path)
     assert list(tmp_path.iterdir()) == []

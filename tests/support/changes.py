@@ -18,6 +18,7 @@ from textual.pilot import Pilot
 
 from acp_tui.client.changes import ChangedPath, ChangeLimits
 from acp_tui.client.changes.tracker import ChangeTracker
+from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.changes.follower import FolderChanges
 from acp_tui.ui.changes.list import ChangesScreen
 from acp_tui.ui.kit.themes import DARK, LIGHT, OWN_THEMES, stylesheets
@@ -60,6 +61,7 @@ class ChangesApp(App[None]):
     """A prompt, and a desk that follows a directory."""
 
     CSS_PATH: Final = [*stylesheets()]  # type: ignore[misc]
+    VERTICAL_BREAKPOINTS = BaseApp.VERTICAL_BREAKPOINTS
 
     def __init__(self, root: Path, *, limits: ChangeLimits | None = None, theme: str = DARK.name) -> None:
         super().__init__()
@@ -105,7 +107,7 @@ class ChangesPage(DialogPage):
     async def open_list(self) -> None:
         """Show the list."""
         if self.desk.is_listed_or_say():
-            self.pilot.app.push_screen(ChangesScreen(self.desk, self.prompt))
+            self.pilot.app.push_screen(ChangesScreen(self.desk, self.prompt.comments))
         await self.settled()
 
     async def open_review(self) -> None:

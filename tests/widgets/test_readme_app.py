@@ -6,10 +6,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from textual.message import Message
 from textual.pilot import Pilot
 from textual.widgets import Input
 
 from acp_tui.client.agents.demo_agent import copy_project
+from acp_tui.ui.kit.commenting import CommentDialog
+from acp_tui.ui.permission.full_request import RequestScreen
 from acp_tui.widgets import (
     AgentCommand,
     MessageView,
@@ -40,9 +43,10 @@ async def test_the_documented_app_shows_a_turn_and_asks_its_user(tmp_path: Path,
     copy_project(project)
     monkeypatch.chdir(project)
     argv = (sys.executable, "-m", "acp_tui.demo", "coding", "--speed", "0")
+    posted: list[Message] = []
     async with open_hub() as hub:
         app = _example().Notes(hub, AgentCommand("demo", argv))
-        async with app.run_test(size=(100, 40)) as pilot:
+        async with app.run_test(size=(100, 40), message_hook=posted.append) as pilot:
             view = app.query_one(SessionView)
             await until_so(pilot, lambda: view.session is not None)
             field = app.query_one(Input)
@@ -54,9 +58,19 @@ async def test_the_documented_app_shows_a_turn_and_asks_its_user(tmp_path: Path,
                 await pilot.press("shift+tab")
             await _shown(pilot, MessageView)
             await _shown(pilot, ToolCallView)
-            # Only the user answers: they leave the card, and it still asks.
+            # Only the user answers: they comment on a line, leave the card, and it still asks.
+            await pilot.press("f")
+            while not isinstance(app.screen, CommentDialog):  # the first one selects a line
+                await pilot.press("m")
+            await pilot.press(*"Why?", "enter")
+            await until_so(pilot, lambda: isinstance(app.screen, RequestScreen))
+            await pilot.press("escape")
+            await until_so(pilot, lambda: card.has_focus)
             await pilot.press("escape")
             await until_so(pilot, lambda: not card.has_focus)
+            (comments,) = {message.text for message in posted if isinstance(message, SessionView.Typed)}
+            assert comments.startswith("Comments on lines:")
+            assert comments.endswith("Why?")
             assert card.display
             assert view.session is not None
             assert len(view.session.conversation.permissions) == 1

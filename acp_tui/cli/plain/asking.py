@@ -37,12 +37,8 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings import mcp, trust
 from acp_tui.client.settings.settings import Settings
 from acp_tui.client.transcript import RecordTo
-from acp_tui.conversation import elicitation
-from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey, StdioServer
-from acp_tui.conversation.tool_calls import ToolCall
+from acp_tui.conversation import elicitation, facts, tool_calls, web_address, wording
 from acp_tui.conversation.visible import make_visible, make_visible_line
-from acp_tui.conversation.web_address import host_of, is_openable, warnings_of
-from acp_tui.conversation.wording import reason_prompt
 
 Answered: TypeAlias = tuple[Literal["accept", "decline", "cancel"], elicitation.FormValues | None]
 SECRET_WARNING: Final = "Warning: this looks like a secret. The agent gets what you type, and it shows here."
@@ -90,7 +86,7 @@ class Permissions:
         console: Console,
         outbox: Outbox,
         *,
-        on_shown: Callable[[ToolCall], None],
+        on_shown: Callable[[tool_calls.ToolCall], None],
         queue_first: Callable[[str], None],
     ) -> None:
         """`on_shown` gets each shown call; `queue_first` gets the prompt with the reason for a rejection."""
@@ -103,7 +99,7 @@ class Permissions:
         """Whether the next question says what to type: not each time, as they are read aloud."""
         self.waiting = OneByOne(lambda: session.conversation.permissions, self._ask, lambda: console.say(WITHDRAWN))
 
-    async def _ask(self, request: PermissionRequest) -> None:
+    async def _ask(self, request: facts.PermissionRequest) -> None:
         await self._outbox.flush()
         others = len(self._session.conversation.permissions)
         has_hints, self._has_hints = self._has_hints, False
@@ -118,7 +114,7 @@ class Permissions:
             told=spoken_diff,
         )
 
-    async def _reject(self, request: PermissionRequest, rejection: PermissionOption) -> bool:
+    async def _reject(self, request: facts.PermissionRequest, rejection: facts.PermissionOption) -> bool:
         """Whether the user gave a reason, or none with Enter. With Ctrl+C, they go back to the question."""
         title = self._session.conversation.tool_call(request.tool_call_id).call.shown_title
         reason = await self._console.ask(
@@ -127,7 +123,7 @@ class Permissions:
         if reason is None:
             return False
         if reason:
-            self._queue_first(reason_prompt(title, reason))
+            self._queue_first(wording.reason_prompt(title, reason))
         self._session.answer_permission(request.key, rejection.option_id)
         return True
 
@@ -143,9 +139,9 @@ class Questions:
         self._outbox = outbox
         self.waiting = OneByOne(self._waiting, self._answer, lambda: console.say(WITHDRAWN))
 
-    def _waiting(self) -> dict[RequestKey, elicitation.Elicitation]:
+    def _waiting(self) -> dict[facts.RequestKey, elicitation.Elicitation]:
         owner: Any = self._owner
-        waiting: dict[RequestKey, elicitation.Elicitation] = getattr(owner, "conversation", owner).elicitations
+        waiting: dict[facts.RequestKey, elicitation.Elicitation] = getattr(owner, "conversation", owner).elicitations
         return waiting
 
     async def _answer(self, asked: elicitation.Elicitation) -> None:
@@ -218,15 +214,15 @@ class Questions:
     # Pages
 
     async def _ask_to_visit(self, visit: elicitation.UrlVisit) -> Answered:
-        host = make_visible_line(host_of(visit.url)) or "none"
+        host = make_visible_line(web_address.host_of(visit.url)) or "none"
         lines = [
             f"\n{self._title} asks you to visit a page: {make_visible(visit.message)}",
             f"Host: {host}",
             f"Page: {make_visible_line(visit.url)}",
-            *(f"Warning: {make_visible_line(warning)}" for warning in warnings_of(visit.url)),
+            *(f"Warning: {make_visible_line(warning)}" for warning in web_address.warnings_of(visit.url)),
         ]
         self._console.say("\n".join(lines))
-        return await self._decide("open", ("accept", None), is_possible=is_openable(visit.url))
+        return await self._decide("open", ("accept", None), is_possible=web_address.is_openable(visit.url))
 
     async def _open(self, url: str) -> None:
         if not await to_thread.run_sync(_open_in_window, url):
@@ -409,7 +405,7 @@ class AgentStart:
 
 def server_words(server: mcp.Server) -> str:
     """Describe what would run or be contacted, and which of the user's variables it would get."""
-    if isinstance(server, StdioServer):
+    if isinstance(server, facts.StdioServer):
         names = ", ".join(name for name, _ in server.env)
         line = shlex.join([server.command, *server.args])
         words = f"{server.name}: runs {line}" + (f", with {names} set" if names else "")

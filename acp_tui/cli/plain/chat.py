@@ -404,11 +404,8 @@ class Chat:
         await self._show_prompt()
 
     def _go_on(self, session: Session) -> None:
-        """Handle an empty line: send what was held back."""
-        if not session.queue.is_held or not session.conversation.is_idle:
-            return
-        session.queue.go_on()
-        text = self._next(session)
+        """Handle an empty line: send the first prompt that was held back."""
+        text = self._next(session, is_asked_for=True) if session.conversation.is_idle else None
         if text is not None:
             self._tasks.start_soon(self._send, session, text)
 
@@ -444,8 +441,8 @@ class Chat:
             self.say(f"{_count(session)}, held back: an empty line sends the next one, /drop deletes them")
         await self._show_prompt()
 
-    def _next(self, session: Session) -> str | None:
-        queued = session.queue.next()
+    def _next(self, session: Session, *, is_asked_for: bool = False) -> str | None:
+        queued = session.queue.next(is_asked_for=is_asked_for)
         if queued is None:
             return None
         self.say(f"sending a queued prompt: {make_visible_line(queued.text)}")

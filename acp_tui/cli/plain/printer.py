@@ -14,23 +14,9 @@ from typing import Final
 from acp_tui.cli.plain import tool_call_text
 from acp_tui.cli.plain.console import Outbox
 from acp_tui.client.settings.settings import ConversationSettings
-from acp_tui.conversation import entries, tool_calls
-from acp_tui.conversation.buffers import TextBuffer
-from acp_tui.conversation.content import ContentBlock, is_for_user
+from acp_tui.conversation import buffers, content, entries, facts, tool_calls, tool_text, updates, wording
 from acp_tui.conversation.conversation import Change, Conversation, SubagentState
-from acp_tui.conversation.facts import Fact, Plan, PlanStep, SessionId
-from acp_tui.conversation.tool_text import visible_title
-from acp_tui.conversation.updates import ClientRemark, Reconnected, UnknownUpdate
 from acp_tui.conversation.visible import make_visible, make_visible_line
-from acp_tui.conversation.wording import (
-    answer_words,
-    error_words,
-    forked,
-    last_words,
-    stop_words,
-    subagent_state,
-    value_name,
-)
 from acp_tui.values import dataclass
 
 STEP_WORDS: Final = {"completed": "done", "in_progress": "now", "pending": "to do"}
@@ -98,14 +84,14 @@ class _PrintedMessage:
     part: int = 0
     """The current part, printed up to `characters`."""
     characters: int = 0
-    parts: list[TextBuffer | ContentBlock] | None = None
+    parts: list[buffers.TextBuffer | content.ContentBlock] | None = None
     """The parts being printed. A different list means that the message was replaced."""
     blocks: Blocks = field(default_factory=Blocks)
     is_begun: bool = False
     """For a shortened thought: whether its first line has been printed."""
 
 
-_ALWAYS_TOLD: Final = (entries.TurnEnd, entries.Failure, entries.OwnCommand, Reconnected, ClientRemark)
+_ALWAYS_TOLD: Final = (entries.TurnEnd, entries.Failure, entries.OwnCommand, updates.Reconnected, updates.ClientRemark)
 
 
 class ConversationPrinter:
@@ -140,8 +126,8 @@ class ConversationPrinter:
         self._asked: dict[tool_calls.ToolCallId, tuple[tool_calls.ToolCallContent, ...]] = {}
         """The content shown to the user with a call's permission request."""
         self._others: set[entries.EntryId] = set()
-        self._subagents: dict[SessionId, str] = {}
-        self._plans: dict[str, Plan] = {}
+        self._subagents: dict[facts.SessionId, str] = {}
+        self._plans: dict[str, facts.Plan] = {}
         self._has_new_plan = False
         self._options: dict[str, str] = {}
         self._notices = conversation.notice_count
@@ -152,13 +138,13 @@ class ConversationPrinter:
         """Print what was said before now."""
         self.note_options()
         every = tuple(map(entries.EntryId, range(len(self._conversation.entries))))
-        self.tell(Change(every, (Fact.PLAN, Fact.NOTICES)))
+        self.tell(Change(every, (facts.Fact.PLAN, facts.Fact.NOTICES)))
         if self._conversation.is_idle:
             self.finish()
 
     def note_options(self) -> None:
         """Remember the current options, so that only later changes are printed."""
-        self._options = {option.option_id: value_name(option) for option in self._conversation.options}
+        self._options = {option.option_id: wording.value_name(option) for option in self._conversation.options}
 
     def tell(self, change: Change) -> None:
         for entry_id in change.entries:
@@ -167,12 +153,12 @@ class ConversationPrinter:
                 self.finish()
             if not self._is_brief or isinstance(entry, _ALWAYS_TOLD):
                 self._tell_entry(entry_id, entry)
-        if Fact.OPTIONS in change.facts:
+        if facts.Fact.OPTIONS in change.facts:
             self._tell_options()
-        self._has_new_plan |= Fact.PLAN in change.facts and not self._is_brief
+        self._has_new_plan |= facts.Fact.PLAN in change.facts and not self._is_brief
         if self._open is None:
             self._tell_plans()
-        if Fact.NOTICES in change.facts and not self._is_brief:
+        if facts.Fact.NOTICES in change.facts and not self._is_brief:
             self._tell_notices()
         if change.terminal is not None:
             self._tell_terminal(change.terminal)
@@ -217,7 +203,7 @@ class ConversationPrinter:
                 status = make_visible_line(entry.error or entry.status.replace("_", " "))
                 self._say(f"the agent is compacting its context: {status}")
             case entries.Subagent(session_id):
-                self._tell_subagent(self._conversation.subagents[SessionId(session_id)])
+                self._tell_subagent(self._conversation.subagents[facts.SessionId(session_id)])
             case _ if entry_id not in self._others:
                 self._others.add(entry_id)
                 self._say(_words(entry))
@@ -266,7 +252,7 @@ class ConversationPrinter:
             return  # many agents send the title a moment later
         self._calls[entry_id] = call.status
         about = tool_call_text.about(call, self._conversation.terminals)
-        heading = visible_title(call) + about + tool_call_text.place_of(call, self._cwd)
+        heading = tool_text.visible_title(call) + about + tool_call_text.place_of(call, self._cwd)
         if call.status not in tool_calls.SETTLED:
             self._outbox.put(f"{tool_call_text.TOOL}{heading}")
             self._begun = (entry_id, self._outbox.count, heading)
@@ -286,7 +272,7 @@ class ConversationPrinter:
 
     def _tell_subagent(self, subagent: SubagentState) -> None:
         """Print a subagent's state when it changes. Only the full-screen interface shows what it says."""
-        state = subagent_state(subagent)
+        state = wording.subagent_state(subagent)
         if self._subagents.get(subagent.session_id) != state and subagent.conversation.title:
             self._subagents[subagent.session_id] = state
             self._say(f"subagent {make_visible_line(subagent.conversation.title)}: {state}")
@@ -340,7 +326,7 @@ class ConversationPrinter:
             self._waiting.discard(terminal_id)
 
 
-def _news(message: entries.Message, told: _PrintedMessage) -> Iterator[str | ContentBlock]:
+def _news(message: entries.Message, told: _PrintedMessage) -> Iterator[str | content.ContentBlock]:
     """Yield what is new in a message. Blocks the user doesn't see don't interrupt its last text."""
     if told.parts is not None and told.parts is not message.parts:  # a message that replaces it is printed again
         told.part = told.characters = 0
@@ -348,12 +334,12 @@ def _news(message: entries.Message, told: _PrintedMessage) -> Iterator[str | Con
     at = told.part
     while at < len(message.parts):
         part = message.parts[at]
-        if isinstance(part, TextBuffer):
+        if isinstance(part, buffers.TextBuffer):
             new = part.since(told.characters if at == told.part else 0)
             told.part, told.characters = at, part.length
             if new:
                 yield new
-        elif is_for_user(part):
+        elif content.is_for_user(part):
             told.part, told.characters = at + 1, 0
             yield part
         at += 1
@@ -362,30 +348,30 @@ def _news(message: entries.Message, told: _PrintedMessage) -> Iterator[str | Con
 def _words(entry: entries.Entry) -> str:
     match entry:
         case entries.TurnEnd(stop_reason):
-            return make_visible_line(stop_words(stop_reason))
+            return make_visible_line(wording.stop_words(stop_reason))
         case entries.Failure(message, detail, stderr_tail, said):
-            tail = last_words(stderr_tail.strip("\r\n").split("\n"))
-            return make_visible("\n".join(filter(None, (message, detail, *tail, *error_words(said)))))
-        case Reconnected(forked_from=title) if title:
-            return make_visible_line(forked(title))
-        case Reconnected(remembers, _, why):
+            tail = wording.last_words(stderr_tail.strip("\r\n").split("\n"))
+            return make_visible("\n".join(filter(None, (message, detail, *tail, *wording.error_words(said)))))
+        case updates.Reconnected(forked_from=title) if title:
+            return make_visible_line(wording.forked(title))
+        case updates.Reconnected(remembers, _, why):
             knows = "knows" if remembers else "has no memory of"
             told = f"the agent restarted here; it {knows} the conversation above"
             return "\n".join(filter(None, (told, make_visible(why))))
-        case ClientRemark(text):
+        case updates.ClientRemark(text):
             return make_visible_line(text)
         case entries.Question():
             values = (make_visible_line(f"{each.label} {each.value}") for each in entry.values)
-            return "\n".join([f"{answer_words(entry)}: {make_visible_line(entry.message)}", *values])
+            return "\n".join([f"{wording.answer_words(entry)}: {make_visible_line(entry.message)}", *values])
         case entries.OwnCommand(line):
             return f"you run: {make_visible_line(line)}"
-        case UnknownUpdate(kind):
+        case updates.UnknownUpdate(kind):
             return f"an update acp-tui doesn't know: {make_visible_line(kind)}"
         case _:
             raise AssertionError(f"{entry} is told as it changes")
 
 
-def _plan_words(plan: Plan, before: Plan | None) -> str:
+def _plan_words(plan: facts.Plan, before: facts.Plan | None) -> str:
     """Return the steps that are new or have changed, or that all are done."""
     known = before.steps if before is not None else ()
     news = [step for step in plan.steps if step not in known]
@@ -394,6 +380,6 @@ def _plan_words(plan: Plan, before: Plan | None) -> str:
     return tool_call_text.ours("plan: " + "\n".join(map(step_words, news))) if news else ""
 
 
-def step_words(step: PlanStep) -> str:
+def step_words(step: facts.PlanStep) -> str:
     priority = "" if step.priority == "medium" else f" ({step.priority} priority)"
     return make_visible_line(f"{STEP_WORDS.get(step.status, step.status)}: {step.content}{priority}")

@@ -19,18 +19,8 @@ from pydantic_core import from_json
 
 from acp_tui.client.agents import remote_errors
 from acp_tui.client.agents.address import Address
-from acp_tui.rpc.messages import (
-    DEFAULT_MAX_FRAME_BYTES,
-    ErrorCode,
-    FrameSplitter,
-    FrameTooLarge,
-    Key,
-    Recent,
-    RequestFailed,
-    has_too_many_values,
-    key_of,
-    write_failure,
-)
+from acp_tui.rpc import messages
+from acp_tui.rpc.messages import DEFAULT_MAX_FRAME_BYTES
 
 try:
     import httpx
@@ -68,7 +58,7 @@ _PATIENT: Final = httpx.Timeout(None, connect=remote_errors.OPEN_LIMIT_S)
 _LIMITS: Final = httpx.Limits(max_connections=None, keepalive_expiry=1.0)
 """A connection that was idle for longer isn't used again. Servers close idle ones, many after 5 s (Node, uvicorn), some
 after 2 s: a message that crosses the end would be lost, and nobody knows whether the server has read it."""
-_BROKEN: Final = (httpx.HTTPError, FrameTooLarge, OSError)
+_BROKEN: Final = (httpx.HTTPError, messages.FrameTooLarge, OSError)
 
 
 class HttpStream(remote_errors.RemoteStream):
@@ -80,17 +70,17 @@ class HttpStream(remote_errors.RemoteStream):
         self._client = client
         self._tasks = tasks
         self._send_block, self._blocks = anyio.create_memory_object_stream[bytes](READ_AHEAD)
-        self._outgoing = FrameSplitter()
+        self._outgoing = messages.FrameSplitter()
         self._connection_id = ""
         self._streams: dict[str, anyio.Event] = {}
         """By session, "" for the connection: set once the server has accepted it."""
         self._read: dict[str, int] = {}
         """By session, the number of bytes received."""
-        self._asked: Recent[Key, str] = Recent()
+        self._asked: messages.Recent[messages.Key, str] = messages.Recent()
         """The agent's unanswered requests, and the session whose stream they came on."""
-        self._loading: dict[Key, str] = {}
+        self._loading: dict[messages.Key, str] = {}
         """Our requests that are answered after a replay, and the session whose stream carries the replay."""
-        self._beginning: set[Key] = set()
+        self._beginning: set[messages.Key] = set()
         """Our requests whose answer contains the ID of a new session."""
         self._refusals: dict[str, remote_errors.Ended] = {}
         """By session, why the server doesn't open its stream."""
@@ -127,7 +117,7 @@ class HttpStream(remote_errors.RemoteStream):
 
     def _how(self, error: Exception) -> remote_errors.Ended:
         match error:
-            case FrameTooLarge():
+            case messages.FrameTooLarge():
                 return remote_errors.Ended(f"broke the protocol: it sent {error}", is_temporary=False)
             case httpx.ConnectTimeout():
                 return remote_errors.failure(TimeoutError(), self._proxy)
@@ -152,7 +142,7 @@ class HttpStream(remote_errors.RemoteStream):
     async def _post(self, line: bytes) -> None:
         message = _read(line)
         method, params = message.get("method"), message.get("params")
-        key = key_of(message.get("id"))
+        key = messages.key_of(message.get("id"))
         if method is None:
             session_id = self._asked.pop(key, "") if key is not None else ""
         else:
@@ -180,8 +170,8 @@ class HttpStream(remote_errors.RemoteStream):
             if method in ("session/close", "session/delete"):
                 self._closed.add(session_id)
         elif is_request and not (refused.is_temporary and method in _REOPENING):
-            what = RequestFailed(ErrorCode.INTERNAL_ERROR, f"the server {refused.how}")
-            await self._deliver([write_failure(message["id"], what)])
+            what = messages.RequestFailed(messages.ErrorCode.INTERNAL_ERROR, f"the server {refused.how}")
+            await self._deliver([messages.write_failure(message["id"], what)])
         elif is_request or method is None:  # it may work later; without an answer from us, the agent would wait forever
             self._end(refused)
 
@@ -194,7 +184,7 @@ class HttpStream(remote_errors.RemoteStream):
                 async for data in response.aiter_raw():  # without decompressing, which could produce any size
                     content += data
                     if is_message and len(content) > DEFAULT_MAX_FRAME_BYTES:
-                        raise FrameTooLarge(DEFAULT_MAX_FRAME_BYTES)
+                        raise messages.FrameTooLarge(DEFAULT_MAX_FRAME_BYTES)
                     if not is_message and len(content) > MAX_REFUSAL_BYTES:
                         break
         return response, bytes(content)
@@ -276,26 +266,26 @@ class HttpStream(remote_errors.RemoteStream):
         events = _Events()
         async for data in response.aiter_raw():
             self._read[session_id] = self._read.get(session_id, 0) + len(data)
-            messages = []
+            lines = []
             for message in events.feed(data):
                 if b'"id"' not in message or not self._note(session_id, message):
-                    messages.append(message)
-            await self._deliver(messages)
+                    lines.append(message)
+            await self._deliver(lines)
 
-    async def _deliver(self, messages: Sequence[bytes]) -> None:
-        if messages:
+    async def _deliver(self, lines: Sequence[bytes]) -> None:
+        if lines:
             with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
-                await self._send_block.send(b"\n".join((*messages, b"")))
+                await self._send_block.send(b"\n".join((*lines, b"")))
 
     def _note(self, session_id: str, line: bytes) -> bool:
         """Note requests and answers. True if the message will be delivered later."""
-        if has_too_many_values(line):
+        if messages.has_too_many_values(line):
             return False  # its reader reports that
         try:
             message = from_json(line)
         except ValueError:
             return False  # its reader reports the error
-        if not isinstance(message, dict) or (key := key_of(message.get("id"))) is None:
+        if not isinstance(message, dict) or (key := messages.key_of(message.get("id"))) is None:
             return False
         if "method" in message:
             if session_id:
@@ -353,7 +343,7 @@ def _is_cut(error: httpx.RemoteProtocolError) -> bool:
 
 class _Events:
     def __init__(self) -> None:
-        self._lines = FrameSplitter(DEFAULT_MAX_FRAME_BYTES)
+        self._lines = messages.FrameSplitter(DEFAULT_MAX_FRAME_BYTES)
         self._parts: list[bytes] = []
         self._size = 0
 
@@ -361,18 +351,18 @@ class _Events:
         """The messages completed by the received data. Raises FrameTooLarge."""
         if b"\r" in data:  # in JSON it only occurs between values
             data = data.replace(b"\r", b"")
-        messages, parts = [], self._parts
+        lines, parts = [], self._parts
         for line in self._lines.feed(data):
             if line[:5] == b"data:":
                 parts.append(line[5:])
                 self._size += len(line)
                 if self._size > DEFAULT_MAX_FRAME_BYTES:
-                    raise FrameTooLarge(DEFAULT_MAX_FRAME_BYTES)
+                    raise messages.FrameTooLarge(DEFAULT_MAX_FRAME_BYTES)
             elif not line and parts:
-                messages.append(parts[0] if len(parts) == 1 else b" ".join(parts))
+                lines.append(parts[0] if len(parts) == 1 else b" ".join(parts))
                 parts.clear()
                 self._size = 0
-        return messages
+        return lines
 
 
 async def _hold(*, task_status: TaskStatus[TaskGroup]) -> None:

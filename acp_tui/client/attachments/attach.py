@@ -129,6 +129,12 @@ def attach(text: str, cwd: Path, *, limits: AttachmentLimits = _DEFAULT_LIMITS) 
     return Attached((Text(text), *blocks), (*problems, *dict.fromkeys(missing)))
 
 
+def missing_in(text: str, cwd: Path) -> frozenset[str]:
+    """The mentions, as they are written, that name no file. Reads from the disk."""
+    every = [(readings[-1], _find(readings, cwd)) for readings in each_reading(text)]
+    return frozenset(text[mention.start : mention.stop] for mention, found in every if found is None)
+
+
 def _find(readings: Iterable[Mention], cwd: Path) -> NamedPath | None:
     """The file or folder of the first reading that has one."""
     for mention in readings:

@@ -64,11 +64,7 @@ SCANNED_BYTES: Final = 64 << 20  # a second or two of counting lines
 
 
 class NotRegular(Exception):
-    """Neither a file nor a folder. Reading it could block forever."""
-
-    def __init__(self, kind: str) -> None:
-        super().__init__(kind)
-        self.kind = kind
+    """Neither a file nor a folder, but of this kind. Reading it could block forever."""
 
 
 class TooMuch(Exception):
@@ -216,7 +212,7 @@ def block_for(named: NamedPath, limits: AttachmentLimits) -> Outcome:
         with open_regular(named.path) as file:
             return _block_for_content(named, file, limits)
     except NotRegular as special:
-        return None, f"{named.name!r} is a {special.kind}, so it isn't attached."
+        return None, f"{named.name!r} is a {special}, so it isn't attached."
     except (FileNotFoundError, NotADirectoryError):
         return None, f"{named.name!r} is gone, so it isn't attached."
     except OSError as error:

@@ -128,7 +128,7 @@ class Baseline:
     def _examined(self, path: str, status: os.stat_result | None, tracked: IndexEntry | None) -> FileRecord:
         if self._released_ns is not None and status is not None and status.st_ctime_ns >= self._released_ns:
             return FileRecord(0, 0, 0, CHANGED_EARLY)
-        entry = NOTHING if status is None else self._look(path, status, tracked)
+        entry = NOTHING if status is None else self._record_of(path, status, tracked)
         if self._released_ns is None:
             return entry
         after = self.tree.status(path)
@@ -155,7 +155,7 @@ class Baseline:
         if entry.source != CHANGED_EARLY:
             self.entries.put(path, entry)
 
-    def _look(self, path: str, status: os.stat_result, tracked: IndexEntry | None) -> FileRecord:
+    def _record_of(self, path: str, status: os.stat_result, tracked: IndexEntry | None) -> FileRecord:
         is_old = status.st_mtime_ns < self.began_ns - _SETTLED_NS
         mark = signature(status)
         if tracked is not None and tracked.is_still(status) and status.st_size == tracked.size:

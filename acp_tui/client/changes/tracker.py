@@ -126,6 +126,11 @@ class ChangeTracker:
         notes = (*self._notes, *(checkout.sentence for checkout in checkouts))
         return notes if self._has_compared_all else (*notes, STILL_READING)
 
+    @property
+    def is_in_git(self) -> bool:
+        """Whether git has answered for the folder."""
+        return self._baseline is not None and self._baseline.areas.gits.get("") is not None
+
     async def run(self, commit: str = "", *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
         """Remember the current workspace, or what it was in a commit, then follow its changes until cancelled.
 

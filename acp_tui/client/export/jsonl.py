@@ -17,11 +17,9 @@ from functools import cache
 from typing import Any, Final
 
 from acp_tui.client.export.facts import ExportFacts
-from acp_tui.conversation import UNSET, content, entries, tool_calls
-from acp_tui.conversation.buffers import TextBuffer
+from acp_tui.conversation import UNSET, buffers, content, entries, tool_calls, updates
 from acp_tui.conversation.conversation import Change, Conversation, SubagentState
 from acp_tui.conversation.facts import Fact, Plan, SessionId, TurnSpent, TurnUsage, Usage
-from acp_tui.conversation.updates import ClientRemark, Reconnected, UnknownUpdate
 from acp_tui.conversation.visible import hidden_characters
 from acp_tui.conversation.wording import subagent_state
 
@@ -35,9 +33,9 @@ TYPES: Final[Mapping[type, str]] = {
     entries.Compaction: "compaction",
     entries.TurnEnd: "turn_end",
     entries.Failure: "failure",
-    Reconnected: "restart",
-    ClientRemark: "remark",
-    UnknownUpdate: "unknown",
+    updates.Reconnected: "restart",
+    updates.ClientRemark: "remark",
+    updates.UnknownUpdate: "unknown",
     content.Text: "text",
     content.Image: "image",
     content.Audio: "audio",
@@ -138,12 +136,12 @@ class ChangedLines:
         match entry:
             case entries.Message(role=role, parts=parts):
                 last = parts[-1] if parts else None
-                length = last.length if isinstance(last, TextBuffer) else 0
+                length = last.length if isinstance(last, buffers.TextBuffer) else 0
                 old, count, before = self._parts.get(at, ([], 0, 0))
                 self._parts[at] = (parts, len(parts), length)
                 if old is not parts or count != len(parts) or length < before:
                     return None
-                text = last.since(before) if isinstance(last, TextBuffer) else ""
+                text = last.since(before) if isinstance(last, buffers.TextBuffer) else ""
                 return {"type": "message_chunk", "role": role, "text": text} if text else {}
             case entries.ToolCallEntry(call=call):
                 content = call.shown_content
@@ -225,7 +223,7 @@ def _terminal(state: entries.TerminalState) -> dict[str, Any]:
 def plain(value: Any) -> Any:
     """`value` as JSON. What is already JSON stays as it is."""
     match value:
-        case TextBuffer():
+        case buffers.TextBuffer():
             return {"type": "text", "text": value.text}
         case list() | tuple():
             return [plain(item) for item in value]

@@ -22,33 +22,10 @@ from acp_tui.client.save_content import FileExists
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.visible import make_visible_line
 
-
-class UnknownFormat(ClientError, ValueError):
-    """The file's suffix stands for no format."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(
-            f"{_shown(path)} doesn't say which format to write.", hint=f"End the name in {' or '.join(SUFFIXES)}."
-        )
-
-
 _HINTS: Final = {
     errno.ENOENT: "The folder doesn't exist: make it, or choose another.",
     errno.ENOSPC: "Make room, or choose another folder.",
 }
-
-
-class CannotWrite(ClientError):
-    """The operating system denies it."""
-
-    def __init__(self, path: Path, error: OSError) -> None:
-        reason = error.strerror or str(error)
-        hint = _HINTS.get(error.errno or 0, "Choose another folder.")
-        super().__init__(f"Can't write {_shown(path)}: {reason}.", hint=hint)
-
-
-def _shown(path: Path) -> str:
-    return make_visible_line(str(path))
 
 
 SUFFIXES: Final = (".md", ".jsonl")
@@ -60,10 +37,13 @@ def export(conversation: Conversation, facts: ExportFacts, path: Path, *, overwr
     """Write `path` in the format of its suffix.
 
     The time depends on the conversation's length: call it in a thread, with a `snapshot` if updates may continue.
-    Raises UnknownFormat; FileExists, unless `overwrite`; CannotWrite.
+    Raises ClientError, which is FileExists if it may not `overwrite` a file.
     """
+    shown = make_visible_line(str(path))
     if path.suffix.lower() not in SUFFIXES:
-        raise UnknownFormat(path)
+        raise ClientError(
+            f"{shown} doesn't say which format to write.", hint=f"End the name in {' or '.join(SUFFIXES)}."
+        )
     if not overwrite and os.path.lexists(path):
         raise FileExists(path)
     try:
@@ -71,7 +51,8 @@ def export(conversation: Conversation, facts: ExportFacts, path: Path, *, overwr
     except FileExistsError:
         raise FileExists(path) from None
     except OSError as error:
-        raise CannotWrite(path, error) from error
+        hint = _HINTS.get(error.errno or 0, "Choose another folder.")
+        raise ClientError(f"Can't write {shown}: {error.strerror or error}.", hint=hint) from error
 
 
 def _pieces(conversation: Conversation, facts: ExportFacts, suffix: str) -> Iterator[str]:

@@ -36,9 +36,7 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.client.sessions.session_history import PastSession, short_ids
 from acp_tui.client.settings.location import SHARED_FOLDER, hosts_folder
 from acp_tui.client.transcript.extension_updates import NotReadable
-from acp_tui.conversation import updates
-from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.elicitation import Form, UrlVisit
+from acp_tui.conversation import conversation, elicitation, updates
 from acp_tui.conversation.facts import PermissionRequest, RequestKey, SessionId
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import age
@@ -435,7 +433,7 @@ def _apply(session: Session, update: updates.SessionUpdate) -> None:
             if local is not None:
                 session.apply(replace(update, key=local))
         case updates.PermissionAsked(PermissionRequest(key=key)) | updates.ElicitationAsked(
-            Form(key) | UrlVisit(key)
+            elicitation.Form(key) | elicitation.UrlVisit(key)
         ) if key > 0:
             log.debug("the host sent a question as an update, which can't be answered")
         case updates.TerminalOpened():
@@ -444,7 +442,7 @@ def _apply(session: Session, update: updates.SessionUpdate) -> None:
             session.apply(update)
 
 
-def _local_key(key: RequestKey, asked_in: Conversation) -> RequestKey | None:
+def _local_key(key: RequestKey, asked_in: conversation.Conversation) -> RequestKey | None:
     """The key of our question that has this key at the host, where all questions have different ones."""
     waiting = (*asked_in.permissions.values(), *asked_in.elicitations.values())
     return next((asked.key for asked in waiting if extension_methods.key_in(asked.meta) == key), None)

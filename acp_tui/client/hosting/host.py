@@ -29,14 +29,9 @@ from acp_tui.client.sessions.marks import MAX_NAME
 from acp_tui.client.sessions.session import Attendance, Session
 from acp_tui.client.settings.mcp import Server
 from acp_tui.client.transcript.recorder import masked_fields, masked_update
-from acp_tui.conversation import facts, reducer, updates
-from acp_tui.conversation.catch_up import patch_of, retold
-from acp_tui.conversation.content import ContentBlock
+from acp_tui.conversation import catch_up, content, facts, permission_requests, reducer, tool_calls, updates
 from acp_tui.conversation.conversation import Change, Conversation, snapshot
 from acp_tui.conversation.elicitation import Elicitation, UrlVisit
-from acp_tui.conversation.facts import AuthMethod, HttpServer, StdioServer
-from acp_tui.conversation.permission_requests import shown_state
-from acp_tui.conversation.tool_calls import TerminalId, ToolCallId, ToolCallPatch
 from acp_tui.conversation.visible.cutting import cut_text
 from acp_tui.protocol import AUTH_REQUIRED, RESOURCE_NOT_FOUND, MalformedMessage
 from acp_tui.protocol.connection import STEERING
@@ -76,7 +71,7 @@ class UpdateEncoder(Protocol):
         self,
         identity: AgentIdentity | None,
         capabilities: AgentCapabilities,
-        auth_methods: Iterable[AuthMethod],
+        auth_methods: Iterable[facts.AuthMethod],
         meta: Mapping[str, Any],
     ) -> Wire:
         """Return the answer to `initialize`."""
@@ -85,7 +80,7 @@ class UpdateEncoder(Protocol):
         self,
         session_id: facts.SessionId,
         request: facts.PermissionRequest,
-        call: ToolCallPatch,
+        call: tool_calls.ToolCallPatch,
         *,
         reads_question: bool,
     ) -> Wire: ...
@@ -94,7 +89,7 @@ class UpdateEncoder(Protocol):
 class _Turn:
     """A client's prompt, from its arrival to the end of its turn. It continues even if its client has gone."""
 
-    def __init__(self, client: Client, blocks: Sequence[ContentBlock]) -> None:
+    def __init__(self, client: Client, blocks: Sequence[content.ContentBlock]) -> None:
         self.client = client
         self.blocks = blocks
         self.is_given_up = False
@@ -121,7 +116,9 @@ def _about(told: Session | None, asked: facts.PermissionRequest | Elicitation) -
     if told is None or not isinstance(asked, facts.PermissionRequest):
         return ()
     conversation = told.conversation
-    return shown_state(asked, conversation.tool_call(asked.tool_call_id).call, conversation.terminals)
+    return permission_requests.shown_state(
+        asked, conversation.tool_call(asked.tool_call_id).call, conversation.terminals
+    )
 
 
 @dataclass(slots=True)
@@ -273,7 +270,7 @@ class Host:
                 return None
         return turn.client if turn is not None and not turn.client.hears_itself else None
 
-    def begin_turn(self, told: Session, client: Client, blocks: Sequence[ContentBlock]) -> _Turn:
+    def begin_turn(self, told: Session, client: Client, blocks: Sequence[content.ContentBlock]) -> _Turn:
         """Send a prompt when the ones before it are done."""
         turn = _Turn(client, blocks)
         if (
@@ -311,7 +308,7 @@ class Host:
             turn.error = error
         turn.accepted.set()
 
-    async def steer(self, told: Session, client: Client, blocks: Sequence[ContentBlock]) -> bool:
+    async def steer(self, told: Session, client: Client, blocks: Sequence[content.ContentBlock]) -> bool:
         """Send a prompt into the running turn. False if no turn accepted it."""
         turns = self._turns[told.session_id]
         async with turns.steering:
@@ -563,7 +560,7 @@ class Client:
         self._host.tell_attendance()
         try:
             heard = Conversation()
-            for number, update in enumerate(retold(taken) if wants_history else (), 1):
+            for number, update in enumerate(catch_up.retold(taken) if wants_history else (), 1):
                 # As told, it's the same conversation, so messages have the IDs that later updates refer to.
                 update = self._masked(update)
                 change = reducer.apply(heard, update)
@@ -633,10 +630,10 @@ class Client:
         raise RequestFailed(ErrorCode.REQUEST_CANCELLED, "The agent didn't take up the prompt")
 
     async def _cancel_tool_call(self, request: agent_requests.ToolCallReference) -> None:
-        await self._session(request.session_id).cancel_tool_call(ToolCallId(request.tool_call_id))
+        await self._session(request.session_id).cancel_tool_call(tool_calls.ToolCallId(request.tool_call_id))
 
     async def _cancel_terminal(self, request: agent_requests.TerminalRequest) -> None:
-        await self._session(request.session_id).cancel_terminal(TerminalId(request.terminal_id))
+        await self._session(request.session_id).cancel_terminal(tool_calls.TerminalId(request.terminal_id))
 
     async def _steer(self, request: session.PromptRequest) -> Any:
         told = self._session(request.session_id)
@@ -801,7 +798,7 @@ class Client:
     def _ask(self, key: facts.RequestKey, told: Session | None, asked: facts.PermissionRequest | Elicitation) -> None:
         if isinstance(asked, facts.PermissionRequest):
             assert told is not None
-            patch = patch_of(told.conversation.tool_call(asked.tool_call_id).call)
+            patch = catch_up.patch_of(told.conversation.tool_call(asked.tool_call_id).call)
             noted = replace(asked, note=self._note_of(asked))
             method, reads = "session/request_permission", self._reads_questions
             params = self._encoder.permission_request(told.session_id, noted, patch, reads_question=reads)
@@ -898,6 +895,6 @@ def _with_servers(params: Any) -> Any:
 def _mcp_server(server: session.McpServer) -> Server:
     if isinstance(server, session.McpServerStdio):
         env = tuple((variable.name, variable.value) for variable in server.env or ())
-        return StdioServer(server.name, server.command, tuple(server.args or ()), env)
+        return facts.StdioServer(server.name, server.command, tuple(server.args or ()), env)
     headers = tuple((header.name, header.value) for header in server.headers or ())
-    return HttpServer(server.type, server.name, server.url, headers)
+    return facts.HttpServer(server.type, server.name, server.url, headers)

@@ -293,4 +293,3 @@ class Guard:
 
 
 guard: Final = Guard()
-"""The guard of this process."""

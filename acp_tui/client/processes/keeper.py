@@ -24,19 +24,8 @@ import select
 import sys
 import time
 
-from acp_tui.client.processes import landlock
+from acp_tui.client.processes import landlock, table
 from acp_tui.client.processes.launcher import failure, launch
-from acp_tui.client.processes.table import (
-    Process,
-    below,
-    children_of,
-    process_table,
-    row_of,
-    session_of,
-    signal_each,
-    signal_group,
-    with_descendants,
-)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -142,20 +131,20 @@ class Adopted:
         """Whether nothing is left. Call `reap` before."""
         if not self._has_children:
             return True
-        children = children_of(os.getpid())
+        children = table.children_of(os.getpid())
         return bool(children) and all(map(self._is_spared, children))
 
     def signal(self, number: int) -> None:
         # Children can't lose their IDs, because only we reap them. Without more ado, since they may be starting others.
         if number == signal.SIGKILL:
-            for child in children_of(os.getpid()):
+            for child in table.children_of(os.getpid()):
                 if not self._is_spared(child):
                     try:  # noqa: SIM105
                         os.kill(child, number)
                     except (ProcessLookupError, PermissionError):
                         pass
         for each in (number, signal.SIGCONT):  # a stopped process has to run to end
-            signal_each(below(os.getpid(), self._is_spared), each)
+            table.signal_each(table.below(os.getpid(), self._is_spared), each)
 
 
 class Known:
@@ -167,7 +156,7 @@ class Known:
 
     def __init__(self, leader: int) -> None:
         self._leader = leader
-        self.processes: list[Process] = [row] if (row := row_of(leader)) else []
+        self.processes: list[table.Process] = [row] if (row := table.row_of(leader)) else []
         """Those seen last."""
         self._was_reaped = False
 
@@ -188,15 +177,15 @@ class Known:
     def signal(self, number: int) -> None:
         for each in (number, signal.SIGCONT):
             if any(self._leader == row.group for row in self.processes):
-                signal_group(self._leader, each)  # as a group, so that nothing forks between two signals
-            signal_each([row for row in self.processes if row.group != self._leader], each)
+                table.signal_group(self._leader, each)  # as a group, so that nothing forks between two signals
+            table.signal_each([row for row in self.processes if row.group != self._leader], each)
 
     def _follow_children(self) -> None:
-        table = process_table()
-        members = [row for row in table if any(map(row.is_same, self.processes))]
+        every = table.process_table()
+        members = [row for row in every if any(map(row.is_same, self.processes))]
         if not self._was_reaped or any(self._leader in (row.group, row.session) for row in members):
-            members = list({*members, *session_of(self._leader, table)})
-        self.processes = with_descendants(members, table)
+            members = list({*members, *table.session_of(self._leader, every)})
+        self.processes = table.with_descendants(members, every)
 
 
 def keep(control: int, folder: int, streams: list[int]) -> None:
@@ -317,7 +306,7 @@ class _Keeper:
     def _reap(self) -> None:
         ended = dict(self._everything.reap())
         code = ended.pop(self._leader, None)
-        if code is not None and code < 0 and self._is_led_in and (inner := [*ended, *children_of(os.getpid())]):
+        if code is not None and code < 0 and self._is_led_in and (inner := [*ended, *table.children_of(os.getpid())]):
             # A signal for all has ended the one that leads into a sandbox. Inside, it may be handled: the first process
             # there, now our child, ends as the command does.
             self._leader = inner[0]

@@ -33,10 +33,8 @@ from acp_tui.client.sessions.session import Attend, Session, end_servers
 from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.mcp import servers_at_start
 from acp_tui.client.transcript.frame_log import FrameLog
-from acp_tui.conversation import reducer
-from acp_tui.conversation.content import OWN_META
+from acp_tui.conversation import content, elicitation, reducer, updates, wording
 from acp_tui.conversation.conversation import Conversation, snapshot
-from acp_tui.conversation.elicitation import Elicitation
 from acp_tui.conversation.facts import (
     AuthMethod,
     AuthStatus,
@@ -50,9 +48,7 @@ from acp_tui.conversation.facts import (
     SessionSummary,
     StdioServer,
 )
-from acp_tui.conversation.updates import Disconnected, Reconnected, SessionUpdate
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.conversation.wording import NO_MESSAGE, error_words
 from acp_tui.protocol import AUTH_REQUIRED, MalformedMessage, UnsupportedVersion, roles, shown_versions
 from acp_tui.protocol.connection import Connection
 from acp_tui.protocol.failures import read_error_facts
@@ -110,8 +106,6 @@ class Added(TypedDict, total=False):
 
 
 class StartOptions(TypedDict, total=False):
-    """How to start an agent."""
-
     cwd: Path | None
     """Where its process starts; None for the current directory."""
     offer: roles.ClientOffer | None
@@ -216,7 +210,7 @@ class Agent:
         """The name of what it runs in; "" for no sandbox. If a host keeps it, that is what the host says."""
         if self.sandbox is not None:
             return self.sandbox.name
-        told = (self.capabilities.meta or {}).get(OWN_META) if self.command.is_host else None
+        told = (self.capabilities.meta or {}).get(content.OWN_META) if self.command.is_host else None
         name = told.get("sandbox") if isinstance(told, Mapping) else None
         return make_visible_line(name[:MAX_SANDBOX_NAME]) if isinstance(name, str) else ""
 
@@ -330,9 +324,9 @@ class Agent:
 
     def _lose(self, lost: errors.AgentLost) -> errors.AgentLost:
         self.lost = self.lost or lost
-        if self.protocol_version is None and any(line.startswith(NO_MESSAGE) for line in self.log):
+        if self.protocol_version is None and any(line.startswith(wording.NO_MESSAGE) for line in self.log):
             self.lost.detail = "\n".join(self.log)  # with what it printed instead of an answer, such as how to log in
-        disconnected = Disconnected(str(self.lost), self.lost.detail)
+        disconnected = updates.Disconnected(str(self.lost), self.lost.detail)
         for session in self._table.all():
             told = session.cut_off() if isinstance(self.lost, errors.AgentUnreachable) else ""
             session.apply(replace(disconnected, reason="\n".join(filter(None, (disconnected.reason, told)))))
@@ -553,10 +547,10 @@ class Agent:
         """
         workplace = self._workplace(cwd, **added)
 
-        def register(session_id: SessionId, state: tuple[SessionUpdate, ...]) -> Session:
+        def register(session_id: SessionId, state: tuple[updates.SessionUpdate, ...]) -> Session:
             session = self._session(session_id, workplace, attend, earlier)
             if earlier is not None:
-                session.apply(Reconnected(remembers=False, why=why_anew, is_same=earlier.is_cut_off))
+                session.apply(updates.Reconnected(remembers=False, why=why_anew, is_same=earlier.is_cut_off))
             return self._table.add(session, state)
 
         return await self._opened(workplace, self.connection.new_session(workplace, register))
@@ -569,9 +563,9 @@ class Agent:
         self._require(self.capabilities.fork_session, "forking sessions (sessionCapabilities.fork)")
         workplace = self._workplace(source.cwd, **added)
 
-        def register(session_id: SessionId, state: tuple[SessionUpdate, ...]) -> Session:
+        def register(session_id: SessionId, state: tuple[updates.SessionUpdate, ...]) -> Session:
             session = self._session(session_id, workplace, attend=None, conversation=snapshot(source.conversation))
-            session.apply(Reconnected(remembers=True, forked_from=title))
+            session.apply(updates.Reconnected(remembers=True, forked_from=title))
             return self._table.add(session, state, is_fork=True)
 
         return await self._opened(workplace, self.connection.new_session(workplace, register, source.session_id))
@@ -616,7 +610,7 @@ class Agent:
         if earlier is None:
             return await self._reopen(session, workplace, self.connection.resume_session)
         why = UNHEARD if earlier.has_missed else ""
-        session.apply(Reconnected(remembers=True, why=why, is_same=earlier.is_cut_off))
+        session.apply(updates.Reconnected(remembers=True, why=why, is_same=earlier.is_cut_off))
         try:
             return await self._reopen(session, workplace, self.connection.resume_session)
         except errors.ClientError as error:
@@ -738,7 +732,7 @@ class Agent:
         return session
 
     async def _resume_open(self, session: Session, workplace: roles.Workplace, attend: Attend | None) -> Session:
-        def resumed(state: tuple[SessionUpdate, ...]) -> None:
+        def resumed(state: tuple[updates.SessionUpdate, ...]) -> None:
             session.move(workplace.cwd, workplace.additional_directories)
             if attend is not None:
                 attend(session)
@@ -826,11 +820,11 @@ class Agent:
     # Questions outside any session
 
     @property
-    def elicitations(self) -> dict[RequestKey, Elicitation]:
+    def elicitations(self) -> dict[RequestKey, elicitation.Elicitation]:
         """Questions outside any session that wait for the user, oldest first. Read-only."""
         return self.outside.elicitations
 
-    def _apply_outside(self, update: SessionUpdate) -> None:
+    def _apply_outside(self, update: updates.SessionUpdate) -> None:
         self._start_limit.deadline = math.inf
         if self._recorder is not None:
             self._recorder.own(None, update)
@@ -898,12 +892,12 @@ class Agent:
         detail, facts = error.detail or "", read_error_facts(error.data)
         said = facts.heard(time.time()) if facts is not None else None
         if error.code != AUTH_REQUIRED:
-            hint, message = "\n".join(error_words(facts)), f"{self.title}: {error.message}"
+            hint, message = "\n".join(wording.error_words(facts)), f"{self.title}: {error.message}"
             return errors.AgentRefused(message, code=error.code, hint=hint, detail=detail, said=said)
         needed = errors.AuthenticationRequired(
             f"{self.title} needs you to log in first", self.auth_methods, detail=detail or error.message, said=said
         )
         names = ", ".join(method.name for method in needed.methods) or "it doesn't list any"
-        others = error_words(facts and replace(facts, auth_methods=()))
+        others = wording.error_words(facts and replace(facts, auth_methods=()))
         needed.hint = "\n".join((*others, f"its login methods: {names}"))
         return needed

@@ -9,17 +9,7 @@ from typing import Final
 
 from anyio import CapacityLimiter, to_thread
 
-from acp_tui.client.permissions.rules import (
-    RuleSubject,
-    asks_disk,
-    doubtful,
-    first_match,
-    resolved,
-    subject_of_command,
-    subject_of_read,
-    subject_of_tool_call,
-    subject_of_write,
-)
+from acp_tui.client.permissions import rules
 from acp_tui.client.sessions.consent import Rules
 from acp_tui.client.settings.settings import RefusalRule
 from acp_tui.conversation.tool_calls import ToolCall
@@ -38,36 +28,36 @@ class StandingRules(Rules):
     for it, which is the only one that is opened then.
     """
 
-    def __init__(self, rules: Sequence[RefusalRule], roots: Sequence[Path]) -> None:
+    def __init__(self, refusals: Sequence[RefusalRule], roots: Sequence[Path]) -> None:
         super().__init__(roots)
-        self._rules = tuple(rules)
+        self._rules = tuple(refusals)
         self._limiter: CapacityLimiter | None = None
 
     async def against_call(self, call: ToolCall) -> RefusalRule | None:
-        return await self._first(subject_of_tool_call(call))
+        return await self._first(rules.subject_of_tool_call(call))
 
     async def against_read(self, path: str, place: Path) -> RefusalRule | None:
-        return await self._first(subject_of_read(path, str(place)))
+        return await self._first(rules.subject_of_read(path, str(place)))
 
     async def against_write(self, path: str, place: Path) -> RefusalRule | None:
-        return await self._first(subject_of_write(path, str(place)))
+        return await self._first(rules.subject_of_write(path, str(place)))
 
     async def against_command(
         self, command: str, args: Sequence[str], cwd: str, env: Sequence[tuple[str, str]]
     ) -> tuple[RefusalRule | None, str]:
-        subject = await self._resolved(subject_of_command(command, args, cwd, env))
-        refusing = first_match(self._rules, subject, self.roots)
-        in_doubt = None if refusing is not None else doubtful(self._rules, subject)
+        subject = await self._resolved(rules.subject_of_command(command, args, cwd, env))
+        refusing = rules.first_match(self._rules, subject, self.roots)
+        in_doubt = None if refusing is not None else rules.doubtful(self._rules, subject)
         return refusing, "" if in_doubt is None else WHY_IN_DOUBT.format(rule=in_doubt[0].words, part=in_doubt[1])
 
-    async def _first(self, subject: RuleSubject) -> RefusalRule | None:
-        return first_match(self._rules, await self._resolved(subject), self.roots)
+    async def _first(self, subject: rules.RuleSubject) -> RefusalRule | None:
+        return rules.first_match(self._rules, await self._resolved(subject), self.roots)
 
-    async def _resolved(self, subject: RuleSubject) -> RuleSubject:
-        if not asks_disk(self._rules, subject):
+    async def _resolved(self, subject: rules.RuleSubject) -> rules.RuleSubject:
+        if not rules.asks_disk(self._rules, subject):
             return subject
         if self._limiter is None:
             self._limiter = CapacityLimiter(DISK_THREADS)
         # A path on a dead mount may block forever. Then only its own request waits.
-        resolve = partial(resolved, self._rules, subject, self.roots)
+        resolve = partial(rules.resolved, self._rules, subject, self.roots)
         return await to_thread.run_sync(resolve, abandon_on_cancel=True, limiter=self._limiter)

@@ -24,7 +24,7 @@ COMPARING_S: Final = 5
 """For all files of a call."""
 FOLLOWING_S: Final = 0.3
 """Between two looks. Less than a question waits before it can be answered."""
-NOT_COMPARED: Final = "Not compared with the file, because {why}: {path}"
+NOT_COMPARED: Final = "Not compared, {why}: {path}"
 MORE_FILES: Final = f"Only the first {MAX_COMPARED_FILES} files are compared with those on disk, not {{more}} others."
 MAX_AROUND: Final = 10_000
 """Characters around a part. There are more in files without lines."""
@@ -50,7 +50,7 @@ async def compare(call: ToolCall, root: Path, files: Workspace, turn: Lock) -> C
     if not shown:
         return Comparison()
     compared = {path: str(root / path) for path in islice(shown, MAX_COMPARED_FILES)}
-    doubts = {path: NOT_COMPARED.format(why="reading takes too long", path=path) for path in compared}
+    doubts = {path: NOT_COMPARED.format(why="too slow to read", path=path) for path in compared}
     seen: dict[str, bytes] = {}
     stamps: Mapping[str, Stamp] = {}
     parts: list[FilePart] = []
@@ -107,7 +107,7 @@ def _look(
 ) -> tuple[str, bytes, list[FilePart]]:
     if text is None:
         is_old = any(map(_old_parts, shown))
-        doubt = f"The agent shows old text, but the file doesn't exist: {path}" if is_old else ""
+        doubt = f"The file to change doesn't exist: {path}" if is_old else ""
         return doubt, digest(""), []
     return _doubt(path, plain(text).strip(), shown), digest(text), find_parts(text, diffs)
 
@@ -117,22 +117,22 @@ def _doubt(path: str, now: str, diffs: Iterable[TextDiff]) -> str:
     for diff in diffs:
         parts = _old_parts(diff)
         if not parts and now:
-            return f"This file exists, but the agent shows nothing of what it replaces: {path}"
+            return f"Replaces text that isn't shown: {path}"
         if any(part not in now for part in parts):
-            return f"The agent shows old text that isn't in the file: {path}"
+            return f"The old text isn't in the file: {path}"
     return ""
 
 
 def _why_not_compared(error: errors.WorkspaceError) -> str:
     match error:
         case errors.FileTooLarge():
-            return f"the file is larger than {MAX_COMPARED_BYTES >> 20} MiB"
+            return f"larger than {MAX_COMPARED_BYTES >> 20} MiB"
         case errors.OutsideWorkspace():
-            return "the file is outside the session's folders"
+            return "outside the workspace"
         case errors.NotText():
-            return "the file isn't text"
+            return "not text"
         case _:
-            return "the file can't be read"
+            return "unreadable"
 
 
 def _old_parts(diff: TextDiff) -> list[str]:

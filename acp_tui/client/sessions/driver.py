@@ -30,12 +30,8 @@ from acp_tui.client.settings.settings import RecordingSettings, Settings
 from acp_tui.client.transcript import RecordTo
 from acp_tui.client.transcript.recorder import SecretsSent
 from acp_tui.client.transcript.recording_plan import recording_plan
-from acp_tui.conversation.conversation import Change
+from acp_tui.conversation import conversation, facts, recall, updates, wording
 from acp_tui.conversation.entries import Failure, Message
-from acp_tui.conversation.facts import BooleanOption, ConfigOption, Fact, SelectOption, SessionId, mode_of
-from acp_tui.conversation.recall import recall
-from acp_tui.conversation.updates import ClientRemark, InfoChanged, Reconnected, Renamed
-from acp_tui.conversation.wording import value_name
 from acp_tui.protocol.roles import AgentCapabilities, ClientOffer
 from acp_tui.rpc import Tap
 from acp_tui.values import dataclass
@@ -248,7 +244,7 @@ class SessionDriver:
         )
         if earlier is not None and is_unused:
             session.queue = earlier.queue
-            session.apply(ClientRemark(RESTARTED))
+            session.apply(updates.ClientRemark(RESTARTED))
         return session
 
     async def fork(self, source: Session, title: str) -> Session:
@@ -259,11 +255,11 @@ class SessionDriver:
 
     async def open(
         self,
-        session_id: SessionId,
+        session_id: facts.SessionId,
         cwd: Path,
         show: Callable[[Session], None],
         chosen: Options = (),
-        mode: SelectOption | None = None,
+        mode: facts.SelectOption | None = None,
     ) -> Session:
         """The session as it is if it's already open, otherwise as the agent opens it (R-SESS-10).
 
@@ -281,8 +277,8 @@ class SessionDriver:
         with ExitStack() as opening:
 
             def attend(session: Session) -> None:
-                def look(change: Change) -> None:
-                    if Fact.PERMISSIONS in change.facts:  # opening the session may wait for the answer
+                def look(change: conversation.Change) -> None:
+                    if facts.Fact.PERMISSIONS in change.facts:  # opening the session may wait for the answer
                         opening.close()
                         early.append(session)
                         show(session)
@@ -303,7 +299,7 @@ class SessionDriver:
         if not early and is_told:
             await show_as_recorded(session, command)
         elif session.conversation.is_blank and not is_told:
-            session.apply(ClientRemark(NOT_TOLD))
+            session.apply(updates.ClientRemark(NOT_TOLD))
         return session
 
     async def go_on(
@@ -335,7 +331,7 @@ class SessionDriver:
                 session.queue, session.has_missed = earlier.queue, earlier.has_missed
                 keep_title(session, earlier.conversation.title or "", is_named=earlier.conversation.is_named)
                 session.apply(
-                    Reconnected(
+                    updates.Reconnected(
                         remembers=True,
                         is_loaded=True,
                         why=_put_back(earlier, session) if earlier.has_missed else "",
@@ -347,7 +343,7 @@ class SessionDriver:
             return await self.begin(earlier, refused(error))
         return await self.begin(earlier)
 
-    async def _lacks(self, session_id: SessionId) -> bool:
+    async def _lacks(self, session_id: facts.SessionId) -> bool:
         """Whether the agent lists its sessions in time, and this isn't one of them."""
         with suppress(errors.ClientError), anyio.move_on_after(LIST_PATIENCE_S):
             if self.agent.capabilities.list_sessions and session_id not in self.agent.sessions:
@@ -355,7 +351,7 @@ class SessionDriver:
         return False
 
     async def _opened(
-        self, call: Callable[..., Awaitable[Session]], mode: SelectOption | None = None, chosen: Options = ()
+        self, call: Callable[..., Awaitable[Session]], mode: facts.SelectOption | None = None, chosen: Options = ()
     ) -> Session:
         """The session, in the `mode` in which it was left. A host's is already in it, or other clients changed it."""
 
@@ -368,14 +364,14 @@ class SessionDriver:
             # Before what is chosen, which the agent may refuse.
             await keep_mode(session, mode, is_told=not {"mode", mode.option_id} & dict(chosen).keys())
         await choose(session, chosen)
-        now = mode_of(session.conversation.options)
+        now = facts.mode_of(session.conversation.options)
         session.start_mode = now.value if now is not None else None
         return session
 
 
 def _is_unused(session: Session) -> bool:
     """Whether nothing was said or done in it: it has only remarks and failures."""
-    return all(isinstance(entry, ClientRemark | Failure) for entry in session.conversation.entries)
+    return all(isinstance(entry, updates.ClientRemark | Failure) for entry in session.conversation.entries)
 
 
 async def show_as_recorded(session: Session, command: AgentCommand) -> None:
@@ -387,7 +383,7 @@ async def show_as_recorded(session: Session, command: AgentCommand) -> None:
     if recorded is not None and not recorded.is_blank:
         if not is_told:
             await _told(session)
-        recall(session.conversation, recorded)
+        recall.recall(session.conversation, recorded)
 
 
 async def _told(session: Session) -> None:
@@ -409,19 +405,19 @@ async def _changes_within(session: Session, seconds: float) -> bool:
 def keep_title(session: Session, title: str, *, is_named: bool) -> None:
     """Give an opened session the title that it had, unless its agent tells another and this isn't the user's own."""
     if is_named and not session.conversation.is_named:
-        session.apply(Renamed(title))
+        session.apply(updates.Renamed(title))
     elif title and not session.conversation.title:
-        session.hear(InfoChanged(title=title))
+        session.hear(updates.InfoChanged(title=title))
 
 
-async def keep_mode(session: Session, before: SelectOption, *, is_told: bool = True) -> None:
+async def keep_mode(session: Session, before: facts.SelectOption, *, is_told: bool = True) -> None:
     """Set the mode that the session had before its agent opened it again, or say in the session that it is another.
 
     A mode in which the agent asks less isn't set: only the user permits, each time.
     """
 
-    def now() -> SelectOption | None:
-        return mode_of(session.conversation.options)
+    def now() -> facts.SelectOption | None:
+        return facts.mode_of(session.conversation.options)
 
     opened = now()
     if opened is not None and opened.value != before.value:
@@ -431,8 +427,8 @@ async def keep_mode(session: Session, before: SelectOption, *, is_told: bool = T
                 await session.set_option(opened.option_id, wanted.value)
     kept = now()
     if is_told and (kept is None or kept.value != before.value):
-        is_now = "The agent has no mode now" if kept is None else f"The mode is {value_name(kept)}"
-        session.apply(ClientRemark(f"{is_now}; it was {value_name(before)}."))
+        is_now = "The agent has no mode now" if kept is None else f"The mode is {wording.value_name(kept)}"
+        session.apply(updates.ClientRemark(f"{is_now}; it was {wording.value_name(before)}."))
 
 
 _SWITCHED = {"on": True, "true": True, "off": False, "false": False}
@@ -450,7 +446,7 @@ async def choose(session: Session, chosen: Options) -> None:
             await session.set_option(option.option_id, wanted)
 
 
-def option_named(options: Sequence[ConfigOption], name: str) -> ConfigOption:
+def option_named(options: Sequence[facts.ConfigOption], name: str) -> facts.ConfigOption:
     """The option of this category or with this ID. Raises Unsupported."""
     by_name = {option.category: option for option in reversed(options)}
     by_name |= {option.option_id: option for option in reversed(options)}
@@ -460,8 +456,8 @@ def option_named(options: Sequence[ConfigOption], name: str) -> ConfigOption:
     return by_name[name]
 
 
-def _value(option: ConfigOption, wanted: str) -> str | bool:
-    if isinstance(option, BooleanOption):
+def _value(option: facts.ConfigOption, wanted: str) -> str | bool:
+    if isinstance(option, facts.BooleanOption):
         if wanted.lower() in _SWITCHED:
             return _SWITCHED[wanted.lower()]
         raise errors.Unsupported(f"{option.option_id} can't be {wanted!r}", hint="it is on or off")
@@ -529,10 +525,10 @@ class Refusing:
     def attend(self, session: Session) -> Callable[[], None]:
         """Refuse what the agent asks in this session until the returned function is called."""
 
-        def on_change(change: Change) -> None:
-            if Fact.PERMISSIONS in change.facts:
+        def on_change(change: conversation.Change) -> None:
+            if facts.Fact.PERMISSIONS in change.facts:
                 self._tasks.start_soon(self._reject, session)
-            if Fact.ELICITATIONS in change.facts:
+            if facts.Fact.ELICITATIONS in change.facts:
                 self._tasks.start_soon(_decline, session)
 
         return session.subscribe(on_change)

@@ -113,9 +113,13 @@ class PromptQueue:
     def go_on(self) -> None:
         self.is_held = False
 
-    def next(self) -> Prompt | None:
-        """Remove and return the prompt to send now."""
-        return None if self.is_held or not self._prompts else self._prompts.pop(0)
+    def next(self, *, is_asked_for: bool = False) -> Prompt | None:
+        """Remove and return the prompt to send now. What is held is sent one by one, as the user asks for it."""
+        if not self._prompts or self.is_held is not is_asked_for:
+            return None
+        prompt = self._prompts.pop(0)
+        self.is_held = self.is_held and bool(self._prompts)
+        return prompt
 
     def take(self, key: int) -> Prompt | None:
         """Remove and return this prompt, to change or drop it; None if it has been sent."""

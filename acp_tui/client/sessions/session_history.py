@@ -25,11 +25,8 @@ from acp_tui.client.transcript.index_tables import Folder
 from acp_tui.client.transcript.lines import RecordingUnreadable, open_recording
 from acp_tui.client.transcript.recording_plan import recording_store
 from acp_tui.client.transcript.replayed_sessions import ReplayedSessions
-from acp_tui.conversation.content import title_in_line
+from acp_tui.conversation import content, entries, facts, updates
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.entries import Failure, Message
-from acp_tui.conversation.facts import SelectOption, SessionId, SessionSummary, mode_of
-from acp_tui.conversation.updates import ClientRemark, Disconnected
 from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.roles import ClientOffer, Quirks
 from acp_tui.protocol.v1.connection import ConnectionV1
@@ -52,14 +49,14 @@ class SessionFromRecording(Session):
         super().__init__(recorded.session_id, recorded.cwd, unconnected, Quirks(), _explain)
         self.recorded = recorded
         self.conversation = conversation
-        self.last_mode = mode_of(conversation.options)
+        self.last_mode = facts.mode_of(conversation.options)
         last = datetime.fromtimestamp(recorded.last_at)
         told = f"Read back from its recording, last used {last:%Y-%m-%d %H:%M}"
         self.why_read_only = "" if has_failed else why
         first = f"Read-only: {why}. " if self.why_read_only else f"{why}\n" if why else ""
-        self.apply(Disconnected("", is_fault=False))  # how it goes on, the recording doesn't tell
+        self.apply(updates.Disconnected("", is_fault=False))  # how it goes on, the recording doesn't tell
         note = f"{first}{told}"
-        conversation.entries.append(Failure(note) if why and has_failed else ClientRemark(note))
+        conversation.entries.append(entries.Failure(note) if why and has_failed else updates.ClientRemark(note))
 
 
 def reread(
@@ -98,7 +95,7 @@ class PastSession:
 
     agent: str
     """The name of the agent's command."""
-    session_id: SessionId
+    session_id: facts.SessionId
     cwd: Path
     title: str = ""
     last_at: float | None = None
@@ -179,11 +176,11 @@ def recorded_sessions(index: SessionIndex, cwd: Folder, words: str = "") -> list
         found = index.search(words, cwd) if words else index.recent(cwd)
     except OSError as error:
         raise HistoryUnreadable(f"the recordings can't be read: {error}") from error
-    seen: set[tuple[object, SessionId]] = set()
+    seen: set[tuple[object, facts.SessionId]] = set()
     is_folder = cache(os.path.isdir)  # thousands of sessions are in few folders
     past = []
     for one in found:
-        names: set[tuple[object, SessionId]] = {(name, one.session_id) for name in one.agents}
+        names: set[tuple[object, facts.SessionId]] = {(name, one.session_id) for name in one.agents}
         names |= {(one.command, one.session_id)} if one.command else set()
         session = past_session(one, is_folder)
         past.append(session if seen.isdisjoint(names) else replace(session, is_latest=False))
@@ -223,7 +220,7 @@ class OpenElsewhere:
     places: Mapping[tuple[object, str], str]
     """Where, by the name or the command of the agent, and the session's ID."""
 
-    def where(self, session_id: SessionId, *started: object) -> str:
+    def where(self, session_id: facts.SessionId, *started: object) -> str:
         """Where an agent's session is open; "" for nowhere else. `started` are names and commands of the agent."""
         return next((where for one in started if (where := self.places.get((one, session_id)))), "")
 
@@ -239,7 +236,7 @@ def open_elsewhere() -> OpenElsewhere:
     return OpenElsewhere(places)
 
 
-def warning_if_open(session_id: SessionId, *started: object) -> str:
+def warning_if_open(session_id: facts.SessionId, *started: object) -> str:
     """What opening an agent's session a second time would mean; "" if it's open nowhere else. Blocks."""
     where = open_elsewhere().where(session_id, *started)
     return where and (
@@ -248,17 +245,17 @@ def warning_if_open(session_id: SessionId, *started: object) -> str:
     )
 
 
-def recorded_mode(session_id: SessionId, command: AgentCommand) -> SelectOption | None:
+def recorded_mode(session_id: facts.SessionId, command: AgentCommand) -> facts.SelectOption | None:
     """The mode in which an agent's session was last recorded; None if unknown. Blocks."""
     return _recorded(session_id, command, SessionIndex.last_mode)
 
 
-def recorded_conversation(session_id: SessionId, command: AgentCommand) -> Conversation | None:
+def recorded_conversation(session_id: facts.SessionId, command: AgentCommand) -> Conversation | None:
     """What was recorded of an agent's session; None for nothing, or if that takes long to read. Blocks."""
     return _recorded(session_id, command, lambda index, found: index.reread(found) if _is_short(index, found) else None)
 
 
-def recorded_session(session_id: SessionId, command: AgentCommand) -> SessionFromRecording | None:
+def recorded_session(session_id: facts.SessionId, command: AgentCommand) -> SessionFromRecording | None:
     """The same as a session that another one continues."""
     return _recorded(
         session_id, command, lambda index, found: reread(index, found) if _is_short(index, found) else None
@@ -277,7 +274,7 @@ def _is_short(index: SessionIndex, recorded: RecordedSession) -> bool:
 
 
 def _recorded(
-    session_id: SessionId, command: AgentCommand, read: Callable[[SessionIndex, RecordedSession], T | None]
+    session_id: facts.SessionId, command: AgentCommand, read: Callable[[SessionIndex, RecordedSession], T | None]
 ) -> T | None:
     with suppress(ClientError, OSError):
         index = SessionIndex(recording_store(RecordingSettings()))
@@ -313,7 +310,7 @@ def short_ids(session_ids: Iterable[str]) -> dict[str, str]:
 
 
 def merged(
-    listed: Iterable[SessionSummary], agent: AgentCommand, recorded: Iterable[PastSession], agent_title: str = ""
+    listed: Iterable[facts.SessionSummary], agent: AgentCommand, recorded: Iterable[PastSession], agent_title: str = ""
 ) -> list[PastSession]:
     """One entry per session, last used first. Those with unknown times come last, in the agent's order."""
     told = {info.session_id: info for info in listed}
@@ -326,14 +323,14 @@ def merged(
     return sorted(past, key=lambda one: -(one.last_at or 0.0))
 
 
-def _with_told(past: PastSession, info: SessionSummary) -> PastSession:
+def _with_told(past: PastSession, info: facts.SessionSummary) -> PastSession:
     """Add the agent's data. The recorded title wins, which is known before the agent runs, and the later time."""
     told_at = _seconds(info.updated_at)
     times = [at for at in (past.last_at, told_at) if at is not None]
     return replace(
         past,
         cwd=info.cwd,
-        title=past.title or title_in_line(info.title or ""),
+        title=past.title or content.title_in_line(info.title or ""),
         last_at=max(times, default=None),
         told_time="" if times else info.updated_at or "",
         is_listed=True,
@@ -366,7 +363,7 @@ def line_with(index: SessionIndex, session: RecordedSession, words: str) -> str:
     return line_with(index, source, words) if source is not None else ""
 
 
-def _said_in(path: Path, session_id: SessionId) -> Sequence[str]:
+def _said_in(path: Path, session_id: facts.SessionId) -> Sequence[str]:
     """The searchable lines of a session."""
     with open_recording(path) as recording:
         part = digest_of(recording).parts.get(session_id)
@@ -424,7 +421,7 @@ def left_session(
         host: HostState = "gone" if has_lost_host else "watched" if session.is_read_only else "runs"
         return LeftSession(session.session_id, title, command.name, False, host=host)
     said = session.conversation.entries
-    if agent is None or not any(isinstance(entry, Message) and entry.role == "user" for entry in said):
+    if agent is None or not any(isinstance(entry, entries.Message) and entry.role == "user" for entry in said):
         return None
     can_reopen = agent.capabilities.load_session or agent.capabilities.resume_session
     why_not = "" if can_reopen else "the agent can't reopen it"

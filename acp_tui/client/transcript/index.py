@@ -19,19 +19,10 @@ from typing import Any, BinaryIO, Final, TypeVar
 
 from acp_tui.client.errors import ClientError
 from acp_tui.client.private_files import close_to_others, make_private, open_private
-from acp_tui.client.transcript import index_tables
+from acp_tui.client.transcript import index_tables, lines
 from acp_tui.client.transcript.digest import Digest, SessionPart, digest_of
 from acp_tui.client.transcript.events import Closed, Event, Frame, Header, OwnAction
 from acp_tui.client.transcript.index_tables import Folder
-from acp_tui.client.transcript.lines import (
-    BadLine,
-    Recording,
-    RecordingUnreadable,
-    mapping,
-    open_recording,
-    parsed,
-    read_event,
-)
 from acp_tui.client.transcript.replay import Replay, replayed
 from acp_tui.client.transcript.store import RecordingStore, create, held, is_being_written
 from acp_tui.conversation.content import title_in_line
@@ -162,7 +153,7 @@ class SessionIndex:
         """The last mode in its recordings, of which little is read. Raises RecordingUnreadable."""
         for path in reversed(session.recordings):
             mode = None
-            with open_recording(path) as recording:
+            with lines.open_recording(path) as recording:
                 events = (event for event, _ in recording.with_messages(lambda line: _OPTIONS.search(line) is None))
                 for step in Replay(events).events:
                     for session_id, conversation, _ in step.touched:
@@ -178,9 +169,9 @@ class SessionIndex:
         found = []
         for name, size in self._store.sizes().items():
             path = self._store.path_of(name)
-            with suppress(OSError, RecordingUnreadable):
+            with suppress(OSError, lines.RecordingUnreadable):
                 if known.get(name) != size and is_being_written(path):
-                    with open_recording(path) as recording:
+                    with lines.open_recording(path) as recording:
                         if recording.header.pid != os.getpid():
                             found.append((recording.header, _open_in(recording)))
         return found
@@ -230,7 +221,7 @@ class SessionIndex:
                 db.commit()  # other processes then need not read these again, nor wait for the rest
 
     def _take_in(self, db: sqlite3.Connection, path: Path, size: int) -> None:
-        with suppress(RecordingUnreadable):
+        with suppress(lines.RecordingUnreadable):
             header, digest = _digest(path)
             index_tables.put(db, path.name, header, list(digest.parts.values()))
         db.execute("INSERT OR REPLACE INTO recordings VALUES (?, ?)", (path.name, size))
@@ -359,7 +350,7 @@ class IndexedRecording:
 
 
 def _digest(path: Path) -> tuple[Header, Digest]:
-    with open_recording(path) as recording:
+    with lines.open_recording(path) as recording:
         return recording.header, digest_of(recording)
 
 
@@ -368,14 +359,14 @@ def _has_letters(letters: str, text: str) -> bool:
     return all(letter in rest for letter in letters)
 
 
-def _open_in(recording: Recording) -> frozenset[str]:
+def _open_in(recording: lines.Recording) -> frozenset[str]:
     """The IDs of the sessions with which the last thing that was done there was to open them."""
     found, opening = set[str](), dict[str, str]()
     for event, message in recording.with_messages(skip=lambda line: _OPENS_OR_CLOSES.search(line) is None):
         if isinstance(event, Closed):
             found.discard(event.session_id)
         elif isinstance(event, Frame) and isinstance(message, dict):
-            wanted, made = (mapping(message.get(key)).get("sessionId") for key in ("params", "result"))
+            wanted, made = (lines.mapping(message.get(key)).get("sessionId") for key in ("params", "result"))
             if event.direction is Direction.OUT and isinstance(wanted, str):
                 found.add(wanted)
                 opening[str(message.get("id"))] = wanted
@@ -427,8 +418,8 @@ class _SessionLines:
 
     def see(self, number: int, line: bytes) -> None:
         try:
-            event = read_event(line.rstrip(b"\r\n"))
-        except BadLine:
+            event = lines.read_event(line.rstrip(b"\r\n"))
+        except lines.BadLine:
             return
         session_id = self._session_of(number, event)
         if session_id == self._session_id:
@@ -439,7 +430,7 @@ class _SessionLines:
     def _session_of(self, number: int, event: Event) -> str | None:
         if isinstance(event, OwnAction | Closed):
             return event.session_id
-        message = parsed(event.data) if isinstance(event, Frame) else None
+        message = lines.parsed(event.data) if isinstance(event, Frame) else None
         if not isinstance(event, Frame) or not isinstance(message, dict):
             return None
         if "method" not in message:

@@ -63,7 +63,6 @@ class Replay:
         self._pending: Pairing[_Read] = Pairing()
         """For our requests, how to apply their answers."""
         self._questions: Pairing[tuple[ReplayedSession, RequestKey]] = Pairing()
-        """The agent's questions."""
         self._notes: dict[SessionId, tuple[str, ...]] = {}
 
     # State

@@ -460,8 +460,13 @@ class AcpTuiApp(BaseApp):
         await self._dialogs.show_settings(live, self.looks.choose_theme)
 
     @work
-    async def action_choose_theme(self) -> None:
+    async def action_choose_theme(self, written: str = "") -> None:
+        """Use the theme that is named behind the command; without one of that name, let the user choose."""
         live = await self._made_live_settings()
+        name = written.partition(" ")[2]
+        if name in self.available_themes:
+            await self.keep_theme(name)
+            return
         await self.looks.choose_theme(live.settings.appearance.theme, self.keep_theme)
 
     async def keep_theme(self, name: str) -> None:

@@ -16,14 +16,7 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.remembered import in_its_sandbox
 from acp_tui.client.errors import SessionNotOpened
 from acp_tui.client.hosting.finding import hosted_again
-from acp_tui.client.sessions.session_history import (
-    LeftSession,
-    SessionFromRecording,
-    left_session,
-    past_session,
-    remember_left,
-    sandboxed_as_before,
-)
+from acp_tui.client.sessions import session_history
 from acp_tui.client.settings.project_settings import ProjectSettings
 from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.client.settings.settings import RecordingSettings
@@ -95,11 +88,11 @@ class Dialogs:
         recorded = await to_thread.run_sync(SessionIndex(recording_store(recordings)).find, session_id)
         if recorded is None:
             raise SessionNotOpened("No recording has a prompt of this session, so no other host can continue it")
-        past = past_session(recorded)
+        past = session_history.past_session(recorded)
         if past.why_not_again:
             raise SessionNotOpened(f"The session can't be continued: {past.why_not_again}")
         command = await to_thread.run_sync(recorded_agent, past.agent, past.command, past.cwd)
-        sandboxed = await to_thread.run_sync(sandboxed_as_before, command, past)
+        sandboxed = await to_thread.run_sync(session_history.sandboxed_as_before, command, past)
         agreed = await ready_to_start(self._app, in_its_sandbox(sandboxed, self._app.settings))
         return (await hosted_again(past, agreed)).command
 
@@ -119,7 +112,7 @@ class Dialogs:
                     return
                 frames, title = chosen, chosen.agent
             await open_inspector(tab.screen, frames, title)
-        elif isinstance(tab.session, SessionFromRecording):
+        elif isinstance(tab.session, session_history.SessionFromRecording):
             file = tab.session.recorded.recordings[-1]
             await open_inspector(tab.screen, file, file.name)
         else:
@@ -138,16 +131,18 @@ class Dialogs:
             if is_offered and command.when(tab.actions):
                 yield command
 
-    def left_sessions(self, tabs: Iterable[Tab], folder: Path) -> Sequence[LeftSession]:
+    def left_sessions(self, tabs: Iterable[Tab], folder: Path) -> Sequence[session_history.LeftSession]:
         """The sessions left in the tabs, from left to right, without those read from recordings.
 
         An empty session in this folder offers them from now on.
         """
         found = (
-            left_session(tab.session, tab.link.agent, tab.link.command, has_lost_host=tab.link.has_lost_host)
+            session_history.left_session(
+                tab.session, tab.link.agent, tab.link.command, has_lost_host=tab.link.has_lost_host
+            )
             for tab in tabs
             if tab.session is not None
         )
         left = [one for one in found if one is not None]
-        remember_left(folder, left)
+        session_history.remember_left(folder, left)
         return left

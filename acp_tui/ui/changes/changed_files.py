@@ -10,7 +10,7 @@ from rich.segment import Segment
 from rich.style import Style
 
 from acp_tui.client.changes import ChangedPath, FileState
-from acp_tui.client.workspace.runs_later import BUILD_FILE, BUILD_FILE_MEANS, is_build_file
+from acp_tui.client.workspace.runs_later import BUILD_FILE, is_build_file
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.ui.rendering.palette import Palette
@@ -94,26 +94,6 @@ def note_in_place_of_counts(change: ChangedPath) -> str:
     if change.kind in ("mode", "type"):
         return "permissions" if change.kind == "mode" else "kind of file"
     return "not compared" if change.added is None else ""
-
-
-def in_full(change: ChangedPath) -> str:
-    """Everything known of a change, with the whole path."""
-    parts = [make_visible_path(change.path), WORDS[change.kind]]
-    if is_build_file(change.path):
-        parts.append(BUILD_FILE_MEANS)
-    if change.before_unknown is not None:
-        parts.append(f"{UNKNOWN}: {make_visible_line(change.before_unknown)}; it can't be reverted")
-    if change.kind not in ("mode", "type"):
-        parts.append(_sizes(change))
-    return " · ".join(part for part in parts if part)
-
-
-def _sizes(change: ChangedPath) -> str:
-    before, now = change.size_before, change.size
-    if before is not None and now is not None and before != now:
-        return f"{before:,} → {now:,} bytes"
-    size = now if now is not None else before
-    return "" if size is None else f"{size:,} bytes"
 
 
 def state_words(state: FileState | None) -> str:

@@ -146,6 +146,10 @@ class FolderChanges:
             return tuple(filter(None, [self._failure]))
         return self._tracker.notes
 
+    @property
+    def is_in_git(self) -> bool:
+        return self._tracker is not None and self._tracker.is_in_git
+
     async def rescan(self) -> None:
         """Read all files now. Raises ChangesError."""
         await self._held("").rescan()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 from anyio import to_thread
 from rich.segment import Segment
@@ -13,43 +14,36 @@ from textual import events, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
-from textual.content import Content
 from textual.message import Message
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from acp_tui.client.changes import ChangedMeanwhile, ChangedPath, ChangesError
+from acp_tui.client.line_comments import Comment
+from acp_tui.client.line_comparison import CONTEXT_LINES
 from acp_tui.client.worktrees import WorktreeFailed, bring_back, changes_in, known_worktree
 from acp_tui.conversation.visible import make_visible
 from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.conversation.wording import from_home
-from acp_tui.ui.changes.changed_files import change_segments, in_full
-from acp_tui.ui.changes.follower import FolderChanges, failed, files, way_back
-from acp_tui.ui.changes.review import (
-    NOT_REVERTED,
-    NOT_UNDONE,
-    ReviewScreen,
-    drop_if_unseen,
-    put_comments_into,
-)
+from acp_tui.ui.changes.changed_files import change_segments
+from acp_tui.ui.changes.follower import FolderChanges, way_back
+from acp_tui.ui.changes.review import NOT_REVERTED, NOT_UNDONE, ReviewDrawing, ReviewScreen, drop_if_unseen
 from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import MOVING, bindings_of
 from acp_tui.ui.kit.answer_guard import AnswerGuard
-from acp_tui.ui.kit.commenting import counted
 from acp_tui.ui.kit.dialog import CLOSING, shown
+from acp_tui.ui.kit.line_view import StripView
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.kit.row_list import NO_ROW, PickerRow, RowList
+from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.rendering.palette import Palette
-
-if TYPE_CHECKING:
-    from acp_tui.ui.prompt.input import PromptInput
 
 UNDO: Final = "{undo_revert} undo · "
 KEYS: Final = "{reload} refresh · {dialog_close} back"
-KEYS_OF_CHANGES: Final = "{list_choose} review · {revert} revert file · {revert_all} all files · "
-NO_COMMENTS: Final = "No comments yet. {list_choose} opens the file, and {comment} comments on its lines"
-OLDER: Final = " It counts from when acp-tui opened this folder. `!git diff` in the prompt shows more."
+KEYS_OF_CHANGES: Final = "{list_choose} review · {revert} revert · "
+OLDER: Final = " It counts from when acp-tui opened this folder."
+IN_GIT: Final = " `!git diff` in the prompt shows more."
 RELOAD: Final = " · {reload}"
 COPY: Final = " · {changes_copy_back} copy to where the worktree came from"
 
@@ -112,33 +106,57 @@ class ChangeList(RowList, can_focus=True):
         self.action_choose()
 
 
+class Preview(StripView):
+    """How the file at the cursor has changed, as its review begins. On a low screen, there is no room for it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._drawing: ReviewDrawing | None = None
+
+    def show_review(self, drawing: ReviewDrawing | None) -> None:
+        before, self._drawing = self._drawing, drawing
+        self.redraw()
+        if before is None or drawing is None or before.review.path != drawing.review.path:
+            self.go_to_line(0)
+
+    def redraw(self) -> None:
+        width = self.size.width - 1  # the scroll bar's column stays free
+        self._strips = ()
+        if self._drawing is not None and width > 0:
+            self._strips = self._drawing.draw(width, palette_for(self.app.current_theme), "unified", CONTEXT_LINES)
+        self.count_lines(len(self._strips))
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self.redraw)
+
+
 class ChangesScreen(ModalScreen[None]):
     """Lists the changes, opens their reviews, and reverts whole files."""
 
     PLACE: Final = "changes"
-    BINDINGS: ClassVar[list[BindingType]] = [*CLOSING, *bindings_of("send_comments", place=PLACE)]
+    BINDINGS: ClassVar[list[BindingType]] = [*CLOSING, *bindings_of(place=PLACE)]
 
-    def __init__(self, folder: FolderChanges, prompt: PromptInput) -> None:
-        """Comments go to `prompt`."""
+    def __init__(self, folder: FolderChanges, comments: list[Comment]) -> None:
+        """Comments on lines are added to `comments`."""
         super().__init__()
         self._folder = folder
-        self._prompt = prompt
+        self._comments = comments
         self._list = ChangeList()
         self._title = Static(classes="changes-title", markup=False)
         self._since = Static(classes="changes-since", markup=False)
         self._notes = Static(classes="changes-notes", markup=False)
-        self._about = Static(classes="changes-about", markup=False)
+        self._preview = Preview()
+        self._said = Static(classes="changes-said", markup=False)
         self._keys = Static(classes="changes-keys", markup=False)
         self._guard = AnswerGuard(QuestionScreen.clock, self)
         """Knows whether the terminal has shown the list as it is here."""
         self._reviewed = ""
         """The file reviewed last. On return, the cursor goes to it."""
-        self._is_saying = False
         self._writing = asyncio.Lock()
 
     def compose(self) -> ComposeResult:
         with Vertical(id="changes"):
-            yield from (self._title, self._since, self._list, self._notes, self._about, self._keys)
+            yield from (self._title, self._since, self._list, self._preview, self._notes, self._said, self._keys)
 
     @property
     def _is_in_worktree(self) -> bool:
@@ -161,37 +179,38 @@ class ChangesScreen(ModalScreen[None]):
         notes = self._folder.notes
         nothing = f"No change is known since {since}." if notes else f"Nothing has changed since {since}."
         if not self._is_in_worktree:
-            nothing += OLDER
+            nothing += OLDER + IN_GIT * self._folder.is_in_git
         self._since.update(who if changes else nothing)
         self._notes.update(make_visible("\n".join(notes)))
         self._notes.display = bool(notes)
         told = KEYS_OF_CHANGES * bool(changes) + UNDO * self._folder.can_undo + KEYS
         if changes and self._is_in_worktree:
             told = told.replace(RELOAD, COPY + RELOAD)
-        if comments := self._prompt.comments:
-            told = f"{{send_comments}} {counted(comments)} to the prompt · {told}"
         self._keys.update(keys_in_force(self).hint(told))
-        if not self._is_saying:
-            self._show_about()
+        self._look_at_change()
 
-    def _show_about(self) -> None:
-        self._is_saying = False
-        change = self._list.change
-        self._about.update("" if change is None else Content.styled(in_full(change), "$foreground-muted"))
+    @work(exclusive=True, group="preview")
+    async def _look_at_change(self) -> None:
+        change, drawing = self._list.change, None
+        if change is not None:
+            with suppress(ChangesError):
+                drawing = await to_thread.run_sync(ReviewDrawing, await self._folder.review(change.path))
+        self._preview.show_review(drawing)
 
     def _say(self, text: str, style: str = "") -> None:
-        """Show this in place of the file's details, until the user moves on."""
-        self._is_saying = True
-        self._about.update(shown(text, style))
+        """Show this until the user moves on."""
+        self._said.update(shown(text, style))
+        self._said.display = bool(text)
 
     def on_change_list_moved(self) -> None:
-        self._show_about()
+        self._say("")
+        self._look_at_change()
 
     def on_change_list_chosen(self) -> None:
-        self._show_about()
+        self._say("")
         if self._list.change is not None:
             self._reviewed = self._list.change.path
-            self.app.push_screen(ReviewScreen(self._folder, self._reviewed, self._prompt))
+            self.app.push_screen(ReviewScreen(self._folder, self._reviewed, self._comments))
 
     def on_screen_resume(self) -> None:
         self._guard.arm()
@@ -204,26 +223,17 @@ class ChangesScreen(ModalScreen[None]):
 
     def action_revert(self) -> None:
         """Revert the file at the cursor."""
-        self._revert([self._list.change] if self._list.change is not None else [])
+        change = self._list.change
+        if change is not None:
+            self._write(lambda: self._revert(change))
 
-    def action_revert_all(self) -> None:
-        self._revert([self._folder.changes[path] for path in sorted(self._folder.changes)])
-
-    def _revert(self, changes: Sequence[ChangedPath]) -> None:
-        if changes:
-            self._write(lambda: self._reverted(changes))
-
-    async def _reverted(self, changes: Sequence[ChangedPath]) -> str:
-        failures = await self._folder.revert(changes)
-        done = len(changes) - len(failures)
-        undo = keys_in_force(self).hint(way_back(done))
-        if len(changes) > 1:
-            return f"Reverted {files(done)}{undo}{failed(failures)}"
+    async def _revert(self, change: ChangedPath) -> str:
+        failures = await self._folder.revert([change])
         if not failures:
-            return f"Reverted {make_visible_path(changes[0].path)}{undo}"
+            return f"Reverted {make_visible_path(change.path)}{keys_in_force(self).hint(way_back())}"
         if not isinstance(failures[0], ChangedMeanwhile):
             raise failures[0]
-        self.app.push_screen(ReviewScreen(self._folder, changes[0].path, self._prompt, note=NOT_REVERTED))
+        self.app.push_screen(ReviewScreen(self._folder, change.path, self._comments, note=NOT_REVERTED))
         return ""
 
     def action_copy_back(self) -> None:
@@ -249,13 +259,6 @@ class ChangesScreen(ModalScreen[None]):
             raise ChangesError(path, f"{name} isn't copied: it's as in the last commit, or git ignores it.")
         return f"{name} is copied to {origin}" if brought.written else f"{name} is the same in {origin}"
 
-    def action_send_comments(self) -> None:
-        """Go back to the prompt, which begins with the comments."""
-        if self._prompt.comments:
-            put_comments_into(self._prompt)
-        else:
-            self._say(keys_in_force(self).hint(NO_COMMENTS))
-
     def action_undo(self) -> None:
         self._write(self._undo)
 
@@ -263,7 +266,7 @@ class ChangesScreen(ModalScreen[None]):
         try:
             return await self._folder.undo()
         except ChangedMeanwhile as error:
-            review = ReviewScreen(self._folder, error.path, self._prompt, earlier=error.reverted, note=NOT_UNDONE)
+            review = ReviewScreen(self._folder, error.path, self._comments, earlier=error.reverted, note=NOT_UNDONE)
             self.app.push_screen(review)
             return ""
 

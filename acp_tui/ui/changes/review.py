@@ -11,7 +11,7 @@ import asyncio
 from bisect import bisect_right
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 from anyio import to_thread
 from rich.segment import Segment
@@ -24,9 +24,9 @@ from textual.screen import ModalScreen, Screen
 from textual.strip import Strip
 
 from acp_tui.client.changes import ChangedMeanwhile, ChangedPath, ChangesError, FileState, Review
-from acp_tui.client.line_comments import Comment, Version, take_comments, version_of
+from acp_tui.client.line_comments import Comment, Version, version_of
 from acp_tui.client.line_comparison import CONTEXT_LINES
-from acp_tui.client.workspace.runs_later import BUILD_FILE, is_build_file
+from acp_tui.client.workspace.runs_later import BUILD_FILE, BUILD_FILE_MEANS, is_build_file
 from acp_tui.conversation.visible import make_visible
 from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.ui.changes.changed_files import UNKNOWN, WORDS, count_words, state_words
@@ -48,9 +48,6 @@ from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.plain import plain_lines
 from acp_tui.ui.rendering.wrapping import Lines, wrap
 from acp_tui.ui.textual_gaps.internals import bindings_of_key
-
-if TYPE_CHECKING:
-    from acp_tui.ui.prompt.input import PromptInput
 
 
 class ReviewDrawing:
@@ -97,6 +94,8 @@ def _facts(review: Review) -> Iterator[str]:
     if change is None:
         yield "It is unchanged."
         return
+    if is_build_file(review.path):
+        yield f"This is {BUILD_FILE_MEANS}."
     shows_states = not review.hunks or (before and after and before.permissions != after.permissions)
     if change.before_unknown is not None:
         yield f"{UNKNOWN}: {change.before_unknown}. It can't be reverted."
@@ -207,20 +206,13 @@ EARLIER: Final = "This is what was there before. Press {diff_earlier} to see the
 def drop_if_unseen(screen: Screen[None], event: events.Key, guard: AnswerGuard) -> None:
     """Drop a key that reverts if the terminal hadn't shown what it reverts, or if it's held."""
     actions = {binding.action for binding in bindings_of_key(screen, event.key)}
-    if actions & {"revert", "revert_all", "revert_hunk", "revert_file"}:
+    if actions & {"revert", "revert_hunk", "revert_file"}:
         is_repeated = guard.repeats(event)
         if is_repeated or not guard.was_shown_before(event):
             screen.notify(TOO_SOON.format(again="press it again") if is_repeated else NOT_SHOWN, severity="warning")
             event.stop()
             event.prevent_default()
     guard.takes(event)
-
-
-def put_comments_into(prompt: PromptInput) -> None:
-    """Close what covers the prompt, which begins with its comments then."""
-    for screen in reversed(prompt.app.screen_stack[1:]):
-        screen.dismiss()
-    prompt.take_before(take_comments(prompt.comments))
 
 
 class ReviewScreen(ModalScreen[None]):
@@ -234,18 +226,17 @@ class ReviewScreen(ModalScreen[None]):
         self,
         folder: FolderChanges,
         path: str,
-        prompt: PromptInput,
+        comments: list[Comment],
         *,
         earlier: Review | None = None,
         note: str = "",
     ) -> None:
         """`earlier` is a previous state of the file that was shown; `note` says what happened.
 
-        Comments go to `prompt`.
+        Comments are added to `comments`.
         """
         super().__init__()
         self._folder = folder
-        self._prompt = prompt
         self._path = path
         self._now: ReviewDrawing | None = None
         self._earlier: ReviewDrawing | None = None
@@ -262,7 +253,7 @@ class ReviewScreen(ModalScreen[None]):
         """None: depends on the width."""
         self._shows_whole_file = False
         self._writing = asyncio.Lock()
-        self._top, self._view, self._bottom = StripView(), HunkView(prompt.comments), StripView()
+        self._top, self._view, self._bottom = StripView(), HunkView(comments), StripView()
         self._page = Vertical(self._top, self._view, self._bottom, id="review")
         self._guard = AnswerGuard(QuestionScreen.clock, self)
         """Knows whether the terminal has shown the file as it is here."""
@@ -377,7 +368,7 @@ class ReviewScreen(ModalScreen[None]):
         """What happened, and the keys that do something here."""
         assert self._drawing is not None
         hunks, change = self._drawing.review.hunks, self._revertible.change if self._revertible is not None else None
-        reverting = ["{revert} revert hunk", "{revert_all} revert file"] if hunks else ["{revert} revert file"]
+        reverting = ["{revert} revert hunk", "{revert_file} revert file"] if hunks else ["{revert} revert file"]
         keys = [
             *["{next_change} {previous_change} hunks"] * (len(hunks) > 1),
             *["{previous_file} {next_file} files"] * any(path != self._path for path in self._folder.changes),
@@ -478,11 +469,6 @@ class ReviewScreen(ModalScreen[None]):
 
     def action_comment(self) -> None:
         self._view.comment(self._folder.root, lambda _: None if self._sees_earlier else self._version)
-
-    def action_send_comments(self) -> None:
-        """Go back to the prompt, which begins with the comments."""
-        if self._prompt.comments and not self._writing.locked():
-            put_comments_into(self._prompt)
 
     # What the user changes
 

@@ -81,7 +81,6 @@ class Command:
     keys_wait: bool = False
     """Whether the next keys wait until it has run, because they go to what it shows."""
     screen_action: str = ""
-    """The action of the screen."""
     own_action: str = ""
     """The action of the focused widget, if only that can do it."""
     has_priority: bool = False
@@ -89,7 +88,7 @@ class Command:
     typed: str = ""
     """The slash command for it, without the slash, and what may follow that."""
     shortcuts: tuple[tuple[str, str], ...] = ()
-    """Other slash commands for it, each with what it does. `run` gets its name, and what follows it."""
+    """Other slash commands for it, written like `typed`, each with what it does. Its action gets what was written."""
     aliases: str = ""
     """What slash commands for it are called elsewhere, separated by spaces. They work, but aren't listed."""
     fixed_characters: str = ""
@@ -117,12 +116,17 @@ class Command:
 
     @property
     def slashes(self) -> Mapping[str, str]:
-        return dict(((self.slash, self.title), *self.shortcuts) if self.slash else self.shortcuts)
+        all_of_them = ((self.typed, self.title), *self.shortcuts)
+        return {typed.partition(" ")[0]: title for typed, title in all_of_them if typed}
+
+    def slash_argument(self, slash: str) -> str:
+        """What may follow this slash command, perhaps one by its name elsewhere; "" if nothing."""
+        return self.shortcut_names.get(slash, self.typed.partition(" ")[2])
 
     @property
-    def slash_argument(self) -> str:
-        """What may follow the slash command; "" if nothing."""
-        return self.typed.partition(" ")[2]
+    def shortcut_names(self) -> Mapping[str, str]:
+        """The names of `shortcuts`, each with what may follow it."""
+        return {name: argument for name, _, argument in (typed.partition(" ") for typed, _ in self.shortcuts)}
 
 
 def own(

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
-from textual.app import App, ComposeResult
+from textual.app import App
 from textual.binding import Binding, BindingType
-from textual.content import Content
 from textual.dom import DOMNode
 from textual.geometry import Size
 from textual.screen import Screen
@@ -27,7 +26,7 @@ from acp_tui.ui.commands.keymap import (
 )
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import BASIC, COMMANDS, MOVING
-from acp_tui.ui.kit.dialog import Dialog, Frame
+from acp_tui.ui.kit.dialog import Dialog
 from acp_tui.ui.kit.filtered_list import FilteredList, matching
 from acp_tui.ui.kit.pickers import Picker, ReadingScreen, ThemePicker
 from acp_tui.ui.kit.row_list import PickerRow
@@ -47,12 +46,12 @@ class HelpScreen(Dialog[str | None]):
 
     def __init__(self, here: Sequence[Place] = (), *, is_all: bool = True) -> None:
         """`here` has the current places, from the focus outwards. Without `is_all`, other places are left out."""
-        super().__init__()
         self._here = here
         self._is_all = is_all
+        self._rows = FilteredList()
+        super().__init__("Help", self.KEYS, self._rows)
 
-    def compose(self) -> ComposeResult:
-        """A searchable list."""
+    def on_mount(self) -> None:
         is_narrow = self.app.size.width < NARROW_CELLS
         rows = help_rows(keys_in_force(self), self._here, is_narrow=is_narrow)
         shown: list[PickerRow[Any]] = [
@@ -60,7 +59,7 @@ class HelpScreen(Dialog[str | None]):
         ]
         if self._is_all:
             shown += [PickerRow(name, title, group="To read") for name, title in topics().items()]
-        yield Frame(Content("Help"), self.KEYS, FilteredList(shown))
+        self._rows.show_rows(shown)
 
     def action_help(self) -> None:
         self.dismiss(None)
@@ -75,7 +74,7 @@ class HelpScreen(Dialog[str | None]):
 
 TOGETHER: Final[Mapping[str, tuple[str, ...]]] = {
     "Next or previous field": ("next_field", "field_before"),
-    "Revert the hunk or file at the cursor, or all; undo that": ("revert", "revert_all", "undo_revert"),
+    "Revert the hunk or file; undo that": ("revert", "revert_file", "undo_revert"),
     "Go to the line's ends, or by a word": ("line_start", "line_end", "word_left", "word_right"),
     "Kill words or line ends": (
         *("kill_line_end", "kill_line_start"),

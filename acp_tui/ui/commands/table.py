@@ -81,8 +81,8 @@ def _of_a_tab() -> tuple[Command, ...]:
                   "plan, changed files, session details", typed="sidebar", when=lambda do: do.tab.session is not None),
         _anywhere("choose_option", "f2", lambda do, words: do.tab.agent.choose_option(words),
                   "Change mode, model, or another option", "what the agent offers for the session", typed="options",
-                  shortcuts=(("mode", "Change the mode; /mode NAME does it at once"),
-                             ("model", "Change the model; /model NAME does it at once")),
+                  shortcuts=(("mode [NAME]", "Change the mode; /mode NAME does it at once"),
+                             ("model [NAME]", "Change the model; /model NAME does it at once")),
                   when=lambda do: bool(do.said.options)),
         _anywhere("choose_session", "f3,f10", lambda do, _: do.choose_session(), "Sessions",
                   "that need you, work, are open, hosted, or earlier: answer, open, rename, pin, archive, delete one",
@@ -307,13 +307,12 @@ COMMANDS: Final = (
     own("agent", "toggle_entry", "space,enter", "unfold", "Unfold what is folded"),
     own("agent", "agent_forget", "f", "forget", "Forget what may be done without asking"),
     own("changes", "revert", "x", "revert", "Revert the hunk or file at the cursor"),
-    own("changes", "revert_all", "X", "revert_all", "Revert the whole file, or all files"),
     own("changes", "undo_revert", "u", "undo", "Undo the last revert"),
     own("changes", "changes_copy_back", "b", "copy_back", "Copy the file from the worktree",
         "to the folder that the worktree came from"),
     own("changes", "reload", "f5", "rescan", "Read it again"),
     own("diff", "revert", "x", "revert_hunk", "Revert the hunk or file at the cursor"),
-    own("diff", "revert_all", "X", "revert_file", "Revert the whole file, or all files"),
+    own("diff", "revert_file", "X", "revert_file", "Revert the whole file"),
     own("diff", "undo_revert", "u", "undo", "Undo the last revert"),
     own("diff", "diff_earlier", "o", "toggle_earlier", "What was shown before, or the current state"),
     own("diff", "reload", "f5", "reload", "Read it again"),
@@ -330,10 +329,10 @@ COMMANDS: Final = (
     own("reading", "previous_file", "left_square_bracket", "go_to_file(-1)", "Previous file", "then another request"),
     own("reading", "diff_columns", "s", "toggle_columns", "One column or two"),
     own("reading", "diff_context", "c", "toggle_context", "The whole file, or the changes"),
-    own("reading", "comment", "m", "comment", "Comment on lines of a diff", "first it selects a line"),
+    own("reading", "comment", "m", "comment", "Comment on lines of a diff, for your next prompt",
+        "first it selects a line"),
     own("reading", "select_up", "shift+up", "select(-1)", "Select the line above, too"),
     own("reading", "select_down", "shift+down", "select(1)", "Select the line below, too"),
-    own("reading", "send_comments", "M", "send_comments", "Put the comments into the prompt", "nothing is sent yet"),
     own("reading", "read_on", "space", "page(1)", "Page down"),
     own("moving", "move_up", "up", "move(-1)", "Row up"),
     own("moving", "move_down", "down", "move(1)", "Row down"),
@@ -353,8 +352,9 @@ COMMANDS: Final = (
             screen_action="app.help", where="app", has_priority=True),
     Command("command_palette", "ctrl+p", None, "Every command", "searchable", screen_action="app.command_palette",
             where="app", has_priority=True),
-    Command("change_theme", "", None, "Change the theme", "previews each as you move", typed="theme",
-            screen_action="app.choose_theme", where="app", has_priority=True),
+    Command("change_theme", "", None, "Change the theme", "previews each as you move",
+            shortcuts=(("theme [NAME]", "Change the theme; /theme NAME does it at once"),),
+            screen_action="app.choose_theme()", where="app", has_priority=True),
     Command("screenshot", "", None, "Save a picture of the screen", "as an .svg file",
             screen_action="app.screenshot", where="app", has_priority=True),
     Command("quit", "ctrl+q", None, "Quit", "stops the agent and everything it runs", typed="quit", aliases="exit",
@@ -369,7 +369,8 @@ OURS: Final = "acp:"
 def slash_action(text: str, taken: Collection[str]) -> str | None:
     """The action for a slash command; None if it isn't ours, or the agent has a command of that name.
 
-    `/find WORDS` and `/export FILE` pass on what follows them. `/acp:name` is ours even if the agent has a `/name`.
+    It is "" if words follow a command that takes none. `/find WORDS` and `/export FILE` pass on what follows them.
+    `/acp:name` is ours even if the agent has a `/name`.
     """
     written, _, rest = text.removeprefix("/").strip().partition(" ")
     name = written.removeprefix(OURS)
@@ -377,10 +378,15 @@ def slash_action(text: str, taken: Collection[str]) -> str | None:
         return None
     for command in COMMANDS:
         if name in (*command.slashes, *command.aliases.split()) and command.action:
-            is_shortcut = name in dict(command.shortcuts)
-            words = f"{name} {rest.strip()}".strip() if is_shortcut else rest.strip()
-            has_words = command.slash_argument or is_shortcut
-            return f"{command.action.removesuffix(')')}, {words!r})" if has_words else command.action
+            words, argument = rest.strip(), command.slash_argument(name)
+            if words and not argument:
+                return ""
+            if name in command.shortcut_names:
+                words = f"{name} {words}".strip()
+            elif not argument:
+                return command.action
+            before = command.action.removesuffix(")")
+            return f"{before}{'' if before.endswith('(') else ', '}{words!r})"
     return None
 
 

@@ -12,10 +12,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from acp_tui.client.settings.settings import ConversationSettings
-from acp_tui.conversation.conversation import SubagentState
-from acp_tui.conversation.entries import Failure, TerminalState
-from acp_tui.conversation.facts import SessionId
-from acp_tui.conversation.tool_calls import TerminalId
+from acp_tui.conversation import conversation, entries, facts, tool_calls
 from acp_tui.conversation.wording import retry_words
 from acp_tui.ui.conversation.images import Pictures
 from acp_tui.ui.conversation.terminals import TerminalScreens
@@ -43,17 +40,17 @@ class DrawContext:
     width: int
     """In cells."""
     palette: Palette
-    terminals: Mapping[TerminalId, TerminalState]
+    terminals: Mapping[tool_calls.TerminalId, entries.TerminalState]
     screens: TerminalScreens
     cwd: str
     """The session's directory. Paths inside it are shown relative to it."""
     pictures: Pictures | None = None
     """None if pictures are only named, not shown."""
     folds: ConversationSettings = DEFAULT_FOLDS
-    subagents: Mapping[SessionId, SubagentState] = field(default_factory=dict)
+    subagents: Mapping[facts.SessionId, conversation.SubagentState] = field(default_factory=dict)
     take_over_key: str = ""
     """The key with which the user types into a running command; "" if there is none."""
-    retry_words: Callable[[Failure], str] = lambda failure: retry_words(failure.said) if failure.said else ""
+    retry_words: Callable[[entries.Failure], str] = lambda failure: retry_words(failure.said) if failure.said else ""
     """What there is to say of another try after a failure; "" for nothing."""
 
     def is_laid_out_as(self, other: DrawContext) -> bool:

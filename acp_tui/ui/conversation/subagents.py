@@ -9,12 +9,9 @@ from typing import Final
 from rich.style import Style
 from textual.strip import Strip
 
-from acp_tui.conversation.buffers import TextBuffer
+from acp_tui.conversation import buffers, entries, facts, wording
 from acp_tui.conversation.conversation import Conversation, SubagentState
-from acp_tui.conversation.entries import Message, Subagent, ToolCallEntry
-from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.conversation.wording import spent_words, subagent_state
 from acp_tui.ui.conversation.drawing import DrawContext, KeptDrawing
 from acp_tui.ui.rendering.markdown import MarkdownRenderer
 from acp_tui.ui.rendering.palette import Palette
@@ -50,19 +47,19 @@ def last_line(conversation: Conversation, width: int, palette: Palette) -> str:
     """The last thing said or done, in one line; "" if there is nothing."""
     entry = conversation.entries[-1] if conversation.entries else None
     match entry:
-        case Message():
+        case entries.Message():
             return last_line_of(entry, width, palette)
-        case ToolCallEntry(call=call):
+        case entries.ToolCallEntry(call=call):
             return make_visible_line(call.shown_title)
-        case Subagent(session_id):
-            return name_of(conversation.subagents[SessionId(session_id)])
+        case entries.Subagent(session_id):
+            return name_of(conversation.subagents[facts.SessionId(session_id)])
         case _:
             return ""
 
 
-def last_line_of(message: Message, width: int, palette: Palette) -> str:
+def last_line_of(message: entries.Message, width: int, palette: Palette) -> str:
     """The last line of a message, which is read as Markdown, from the beginning of a word."""
-    texts = [part for part in message.parts if isinstance(part, TextBuffer)]
+    texts = [part for part in message.parts if isinstance(part, buffers.TextBuffer)]
     tail = texts[-1].since(max(texts[-1].length - MAX_TAIL, 0)) if texts else ""
     read = MarkdownRenderer(_CUT_WORD.sub("…", tail, 1) if texts and texts[-1].length > MAX_TAIL else tail)
     read.finish()
@@ -78,16 +75,16 @@ def _cells(row: str) -> str:
 class SubagentDrawing(KeptDrawing):
     """Two lines, however much the subagent says. You open its conversation to read it."""
 
-    def __init__(self, entry: Subagent) -> None:
+    def __init__(self, entry: entries.Subagent) -> None:
         super().__init__()
         self._entry = entry
 
     def _draw(self, context: DrawContext) -> Sequence[Strip]:
-        subagent = context.subagents[SessionId(self._entry.session_id)]
+        subagent = context.subagents[facts.SessionId(self._entry.session_id)]
         palette, width = context.palette, context.width - len(RAIL) - 2
         said = subagent.conversation
-        state = subagent_state(subagent)
-        aside = " · ".join(filter(None, (state, _steps(said), spent_words(said))))
+        state = wording.subagent_state(subagent)
+        aside = " · ".join(filter(None, (state, _steps(said), wording.spent_words(said))))
         name = cut(name_of(subagent), max(width - width_cells(aside) - 2, MIN_CELLS))
         head = [
             Gutter(f"  {GLYPHS[state]} ", state_style(state, palette)),

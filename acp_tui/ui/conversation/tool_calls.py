@@ -11,20 +11,9 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from acp_tui.conversation import QUIET_KINDS, UNSET, tool_calls, tool_text
+from acp_tui.conversation import QUIET_KINDS, UNSET, facts, permission_requests, tool_calls, tool_text, value_outline
 from acp_tui.conversation.content import Text, is_for_user
 from acp_tui.conversation.entries import Decision, OwnCommand, TerminalState, ToolCallEntry
-from acp_tui.conversation.facts import REJECTIONS
-from acp_tui.conversation.permission_requests import decision_words
-from acp_tui.conversation.tool_calls import (
-    BlockContent,
-    TerminalContent,
-    TextDiff,
-    ToolCall,
-    ToolCallContent,
-    changed_paths,
-)
-from acp_tui.conversation.value_outline import value_lines
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.visible.confusables import make_visible_command, make_visible_path
 from acp_tui.conversation.visible.cutting import cut_shown
@@ -162,11 +151,22 @@ class ToolCallDrawing(KeptDrawing):
         """Draw again on the next call of `lines`. Returns False if a diff isn't fully compared yet."""
         super().refresh()
         content = self._entry.shown_content
-        self._diffs.keep(item for item in content if isinstance(item, TextDiff))
-        blocks = (item.block for item in content if isinstance(item, BlockContent))
+        self._diffs.keep(item for item in content if isinstance(item, tool_calls.TextDiff))
+        blocks = (item.block for item in content if isinstance(item, tool_calls.BlockContent))
         shown = {block.text for block in blocks if isinstance(block, Text)}
         self._texts = {text: self._texts[text] for text in shown & self._texts.keys()}
         return self._diffs.advance()
+
+    @property
+    def folds(self) -> bool:
+        """Whether it has more to show than was drawn, or something to fold again."""
+        call = self._entry.call
+        has_raw = call.untold_name or call.raw_input is not UNSET or call.raw_output is not UNSET
+        if self._is_open or has_raw or self.cut_text or self._drawn is None:
+            return True
+        context, lines = self._drawn
+        whole = self.whole(context)
+        return len(whole) != len(lines) or any(one.text != other.text for one, other in zip(whole, lines, strict=True))
 
     def _draw(self, context: DrawContext) -> Sequence[Strip]:
         width = context.width - len(RAIL) - 2
@@ -238,7 +238,7 @@ class ToolCallDrawing(KeptDrawing):
         return words[:MAX_TOLD]
 
     def _diffed(self, context: DrawContext) -> list[str]:
-        return [tool_text.shown_path(path, context.cwd) for path in changed_paths(self._entry.shown_content)]
+        return [tool_text.shown_path(path, context.cwd) for path in tool_calls.changed_paths(self._entry.shown_content)]
 
     def _places(self, context: DrawContext) -> dict[str, Style]:
         """The first places that the call works on, without those that diffs below name, and their links."""
@@ -254,23 +254,23 @@ class ToolCallDrawing(KeptDrawing):
             places.pop(tool_text.HERE, None)
         return places if is_below or places else {path: to_file(folder, path) for path in diffed[:3]}
 
-    def _item(self, item: ToolCallContent, context: DrawContext, width: int) -> list[Sequence[Strip]]:
+    def _item(self, item: tool_calls.ToolCallContent, context: DrawContext, width: int) -> list[Sequence[Strip]]:
         match item:
-            case TextDiff():
+            case tool_calls.TextDiff():
                 return self._folded(self._diff(item, context, width), context.folds.diff_lines, context)
-            case TerminalContent(terminal_id):
+            case tool_calls.TerminalContent(terminal_id):
                 limit = self._shown(context.folds.terminal_lines, context)
                 return terminal_runs(context.terminals.get(terminal_id), context, width, limit)
-            case BlockContent(block) if not is_for_user(block):
+            case tool_calls.BlockContent(block) if not is_for_user(block):
                 return []
-            case BlockContent(Text(text)):
+            case tool_calls.BlockContent(Text(text)):
                 return self._folded(self._text(text).lines(width, context.palette), context.folds.text_lines, context)
-            case BlockContent(block) if not self._is_quiet(context):
+            case tool_calls.BlockContent(block) if not self._is_quiet(context):
                 return [BlockLines(block, self).lines(context, width, context.palette.muted)]
             case _:
                 return [wrap([(tool_text.described(item).label, context.palette.muted)], width)]
 
-    def _diff(self, diff: TextDiff, context: DrawContext, width: int) -> Sequence[Strip]:
+    def _diff(self, diff: tool_calls.TextDiff, context: DrawContext, width: int) -> Sequence[Strip]:
         renderer = self._diffs.renderer(diff, context.cwd)
         # While an agent writes a diff bit by bit, keep showing the previous one so that the view doesn't jump.
         shown = renderer if renderer.is_ready else self._diffs.before(diff)
@@ -301,13 +301,15 @@ class ToolCallDrawing(KeptDrawing):
         shown = self._shown(limit, context)
         return [lines] if shown is None else folded(lines, shown, context.palette)
 
-    def _raw(self, call: ToolCall, context: DrawContext, width: int) -> list[Sequence[Strip]]:
+    def _raw(self, call: tool_calls.ToolCall, context: DrawContext, width: int) -> list[Sequence[Strip]]:
         told = make_visible_line(f"tool: {call.untold_name}")
         runs: list[Sequence[Strip]] = [wrap([(told, context.palette.muted)], width)] if call.untold_name else []
         for label, value in (("input", call.raw_input), ("output", call.raw_output)):
             if value is UNSET:
                 continue
-            runs.append(plain_lines(cut_shown("\n".join(value_lines(value, label))), width, context.palette.muted))
+            runs.append(
+                plain_lines(cut_shown("\n".join(value_outline.value_lines(value, label))), width, context.palette.muted)
+            )
         return runs
 
     def _decisions(self, context: DrawContext) -> list[Strip]:
@@ -321,10 +323,10 @@ class ToolCallDrawing(KeptDrawing):
 
 def _decision(decision: Decision, palette: Palette) -> tuple[str, Style]:
     """What was decided, by whom, and when."""
-    words = make_visible_line(decision_words(decision)) + when(decision.at)
+    words = make_visible_line(permission_requests.decision_words(decision)) + when(decision.at)
     if decision.option_name is None:
         return words, palette.muted
-    is_no = decision.rule is not None or decision.option_kind in REJECTIONS
+    is_no = decision.rule is not None or decision.option_kind in facts.REJECTIONS
     return words, palette.error if is_no else palette.success
 
 

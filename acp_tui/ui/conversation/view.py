@@ -28,11 +28,8 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from acp_tui.client.settings.settings import ConversationSettings
+from acp_tui.conversation import entries, facts, tool_calls, wording
 from acp_tui.conversation.conversation import Change, Conversation
-from acp_tui.conversation.entries import Entry, EntryId, Failure, OwnCommand, Subagent
-from acp_tui.conversation.facts import Fact, SessionId
-from acp_tui.conversation.tool_calls import TerminalId
-from acp_tui.conversation.wording import retry_words
 from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import MOVING, bindings_of
@@ -89,7 +86,7 @@ class ConversationView(DetachedOwner, can_focus=True):
     class SubagentChosen(Message):
         """Posted when the user wants to see a subagent's conversation."""
 
-        def __init__(self, session_id: SessionId) -> None:
+        def __init__(self, session_id: facts.SessionId) -> None:
             super().__init__()
             self.session_id = session_id
 
@@ -141,7 +138,6 @@ class ConversationView(DetachedOwner, can_focus=True):
         self.selecting = Selecting(self.column)
         self._searching = Searching(self.column, self._may_hide)
         self._last_posted: SearchState | None = None
-        """The state of the search that was last posted."""
         self._spare = SpareWidgets(self)
         self._finisher = LineFinisher()
         self._background: tuple[Style, Color] | None = None
@@ -159,7 +155,7 @@ class ConversationView(DetachedOwner, can_focus=True):
         self._scroll_timer: Timer | None = None
         self.can_send = False
         """Whether the user can send a prompt here."""
-        self._offering: EntryId | None = None
+        self._offering: entries.EntryId | None = None
         """The failure below which the user is offered to send the prompt again."""
         self._second: Timer | None = None
         """Counts down to that."""
@@ -188,7 +184,7 @@ class ConversationView(DetachedOwner, can_focus=True):
     def mark(self, change: Change) -> None:
         """Schedule what changed to be drawn with the next frame. Cheap, and callable from any task of the loop."""
         self.column.mark(change.entries)
-        if not {Fact.TURN, Fact.CONNECTION}.isdisjoint(change.facts):
+        if not {facts.Fact.TURN, facts.Fact.CONNECTION}.isdisjoint(change.facts):
             failed = self.conversation.last_failure if self.can_send else None
             if failed != self._offering:
                 self.column.mark([at for at in (self._offering, failed) if at is not None])
@@ -256,7 +252,7 @@ class ConversationView(DetachedOwner, can_focus=True):
         self.column.mark(chain.from_iterable(self.conversation.terminal_entries.values()))
         self.frames.schedule()
 
-    def _mark_terminal(self, terminal_id: TerminalId) -> None:
+    def _mark_terminal(self, terminal_id: tool_calls.TerminalId) -> None:
         """Draw a terminal again: its emulator has more output."""
         self.mark(Change(self.conversation.terminal_entries.get(terminal_id, ())))
 
@@ -420,7 +416,7 @@ class ConversationView(DetachedOwner, can_focus=True):
     def _kind(self, index: int) -> Kind:
         entry = self.conversation.entries[index]
         command = ""
-        if isinstance(entry, OwnCommand):
+        if isinstance(entry, entries.OwnCommand):
             command = command_state(self.conversation.terminals.get(entry.terminal_id))
         return kind_of(entry, is_run=self.column.is_run(index), command=command)
 
@@ -429,7 +425,7 @@ class ConversationView(DetachedOwner, can_focus=True):
 
     # Drawing the rows
 
-    def render_entry(self, view: EntryView[Entry], crop: Region) -> list[Strip]:
+    def render_entry(self, view: EntryView[entries.Entry], crop: Region) -> list[Strip]:
         region = self._spare.layout.regions.get(view)
         if region is None:
             return [Strip.blank(crop.width)] * crop.height
@@ -494,14 +490,14 @@ class ConversationView(DetachedOwner, can_focus=True):
             y += len(shown)
         return strips
 
-    def _retry_words(self, failure: Failure) -> str:
+    def _retry_words(self, failure: entries.Failure) -> str:
         """What to say of another try. The last failure counts down to it, and names the key for it."""
         said, now = failure.said, self.wall_clock()
         if self._offering is None or self.conversation.entries[self._offering] is not failure:
-            return retry_words(said) if said is not None else ""
+            return wording.retry_words(said) if said is not None else ""
         then = " then" if said is not None and said.retry_at is not None and now < said.retry_at else ""
         again = keys_in_force(self).hint(f"{{send_again}} sends your prompt again{then}")
-        return " · ".join(filter(None, (retry_words(said, now) if said is not None else "", again)))
+        return " · ".join(filter(None, (wording.retry_words(said, now) if said is not None else "", again)))
 
     def _count_down(self) -> None:
         """Draw the last failure again with the next second, as long as it's in view and the time hasn't come."""
@@ -510,12 +506,12 @@ class ConversationView(DetachedOwner, can_focus=True):
         if at is None or self._second is not None or at not in self.column.heights.between(in_view):
             return
         failure = self.conversation.entries[at]
-        said = failure.said if isinstance(failure, Failure) else None
+        said = failure.said if isinstance(failure, entries.Failure) else None
         left = said.retry_at - self.wall_clock() if said is not None and said.retry_at is not None else 0.0
         if left > 0:
             self._second = self.set_timer(left % 1 + TICK_S, partial(self._tick, at))
 
-    def _tick(self, at: EntryId) -> None:
+    def _tick(self, at: entries.EntryId) -> None:
         self._second = None
         self.mark(Change((at,)))
 
@@ -680,7 +676,7 @@ class ConversationView(DetachedOwner, can_focus=True):
     # Entries
 
     @property
-    def entry_under_cursor(self) -> Entry | None:
+    def entry_under_cursor(self) -> entries.Entry | None:
         """The entry with a visible cursor; None while the focus is elsewhere."""
         is_seen = self._cursor is not None and self.has_focus_within
         return self.conversation.entries[cast(int, self._cursor)] if is_seen else None
@@ -702,7 +698,7 @@ class ConversationView(DetachedOwner, can_focus=True):
         """
         return self.display and self.tab_stop not in self._spare.views
 
-    def note_focus(self, view: EntryView[Entry] | None) -> None:
+    def note_focus(self, view: EntryView[entries.Entry] | None) -> None:
         """Move the cursor to the entry that got the focus. None means that an entry lost it."""
         if view is not None:
             self._cursor = self.tab_stop = view.index
@@ -770,8 +766,8 @@ class ConversationView(DetachedOwner, can_focus=True):
     def toggle(self, index: int) -> None:
         """Fold or unfold an entry, if it folds. For a subagent, ask for its conversation."""
         entry = self.conversation.entries[index]
-        if isinstance(entry, Subagent):
-            self.post_message(self.SubagentChosen(SessionId(entry.session_id)))
+        if isinstance(entry, entries.Subagent):
+            self.post_message(self.SubagentChosen(facts.SessionId(entry.session_id)))
             return
         self._searching.keep_unfolded()
         if self.column.toggle(index):

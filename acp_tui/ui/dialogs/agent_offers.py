@@ -13,7 +13,6 @@ from textwrap import indent
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
 from textual import work
-from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
@@ -31,7 +30,7 @@ from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.answer_guard import AnswerGuard
 from acp_tui.ui.kit.desktop import copy
-from acp_tui.ui.kit.dialog import Dialog, Frame, shown, shown_line
+from acp_tui.ui.kit.dialog import Dialog, shown, shown_line
 from acp_tui.ui.kit.filtered_list import FilteredList
 from acp_tui.ui.kit.notice_lines import ASKING
 from acp_tui.ui.kit.pickers import Picker
@@ -59,8 +58,6 @@ WAITING: Final = "Waiting for the agent; it may have opened a browser. {dialog_c
 
 @dataclass(frozen=True, slots=True)
 class AgentFacts:
-    """The facts to show about an agent."""
-
     title: str
     name: str
     version: str
@@ -146,21 +143,15 @@ class CapabilityCard(Dialog[None]):
 
     def __init__(self, facts: AgentFacts, forget: Callable[[], None] = lambda: None) -> None:
         """`forget` is called if the user wants to be asked again about what the agent doesn't ask for."""
-        super().__init__()
         self._facts = facts
         self._forget = forget
         self._is_open = False
         self._body = Static(markup=False)
         self._page = VerticalScroll(self._body, classes="dialog-body")
-
-    def compose(self) -> ComposeResult:
-        unfold = "{toggle_entry} unfold · " if self._facts.capabilities.meta else ""
-        forget = "{agent_forget} forget what you decided · " if self._facts.unasked else ""
-        yield Frame(
-            shown_line(self._facts.title),
-            f"↑ ↓ PgUp PgDn scroll · {unfold}{forget}{{copy}} copy as text · {{dialog_close}} close",
-            self._page,
-        )
+        unfold = "{toggle_entry} unfold · " if facts.capabilities.meta else ""
+        forgets = "{agent_forget} forget what you decided · " if facts.unasked else ""
+        keys = f"↑ ↓ PgUp PgDn scroll · {unfold}{forgets}{{copy}} copy as text · {{dialog_close}} close"
+        super().__init__(facts.title, keys, self._page)
 
     def on_mount(self) -> None:
         self._draw()
@@ -263,19 +254,16 @@ class OptionsDialog(Dialog[Chosen | None]):
     """Returns the option and the value to ask the agent for, or None."""
 
     def __init__(self, options: Sequence[ConfigOption]) -> None:
-        super().__init__()
-        self._rows = FilteredList(_option_rows(options), has_search=False, empty="This agent has no options")
-
-    def compose(self) -> ComposeResult:
+        rows = FilteredList(_option_rows(options), has_search=False, empty="This agent has no options")
         keys = "{move_up} {move_down} move · {list_choose} change · {dialog_close} close"
-        yield Frame(shown_line("Options of the session"), keys, self._rows)
+        super().__init__("Options of the session", keys, rows)
 
     def on_screen_suspend(self) -> None:
         """Hide below the values: a second border would look like a part of theirs."""
-        self.query_one(Frame).visible = False
+        self.frame.visible = False
 
     def on_screen_resume(self) -> None:
-        self.query_one(Frame).visible = True
+        self.frame.visible = True
 
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
         """Switch a boolean option at once; let the user choose among the values of others."""
@@ -328,12 +316,7 @@ class LoginDialog(Dialog[AuthMethod | None]):
         self, agent_title: str, methods: Sequence[AuthMethod], authenticate: Authenticate, *, reason: str = ""
     ) -> None:
         """`reason` is what the agent said when it asked for a login."""
-        super().__init__()
-        self.add_class(ASKING)
-        self._agent_title = agent_title
-        self._methods = methods
         self._authenticate = authenticate
-        self._reason = reason
         self._waiting: Worker[None] | None = None
         self._said = Static(classes="dialog-said", markup=False)
         self._guard = AnswerGuard(QuestionScreen.clock, self)
@@ -341,18 +324,16 @@ class LoginDialog(Dialog[AuthMethod | None]):
         """Whether the user types what is meant for the draft."""
         self._is_met = False
         """Whether an Enter was pressed that was meant for this."""
-
-    def compose(self) -> ComposeResult:
         rows = FilteredList(
-            [_row(method) for method in self._methods],
+            [_row(method) for method in methods],
             has_search=False,
             empty="This agent lists no login methods: log in with its own program, then try again",
         )
-        reason = Static(shown(self._reason), classes="dialog-text", markup=False)
-        reason.display = bool(self._reason)
-        title = Content.assemble("Log in to ", shown_line(self._agent_title))
+        why = Static(shown(reason), classes="dialog-text", markup=False)
+        why.display = bool(reason)
         keys = "{move_up} {move_down} move · {list_choose} log in · {dialog_close} cancel"
-        yield Frame(title, keys, reason, rows, self._said)
+        super().__init__(f"Log in to {agent_title}", keys, why, rows, self._said)
+        self.add_class(ASKING)
 
     def on_mount(self) -> None:
         self._guard.arm()
@@ -362,8 +343,8 @@ class LoginDialog(Dialog[AuthMethod | None]):
         can_be_meant = self._guard.takes(event)
         if event.key != "enter":
             self._is_writing = event.is_printable
-            if self._is_writing and self.prompt_below is not None:
-                self.prompt_below.insert(event.character or "")
+            if self._is_writing:
+                self.write_below(event.character or "")
         elif not self._is_met:
             self._is_met = can_be_meant and not self._is_writing
             self._is_writing = False

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 from anyio import to_thread
 from textual import on, work
-from textual.app import App, ComposeResult
+from textual.app import App
 from textual.binding import BindingType
 from textual.content import Content
 from textual.events import Key, Resize
@@ -29,7 +29,7 @@ from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.dialogs.trust import agreed_command
 from acp_tui.ui.kit.desktop import copy
-from acp_tui.ui.kit.dialog import Dialog, Frame, shown, shown_line
+from acp_tui.ui.kit.dialog import Dialog, shown, shown_line
 from acp_tui.ui.kit.filtered_list import FilteredList
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.kit.row_list import GAP, NumberedRows, PickerRow, aligned
@@ -260,8 +260,6 @@ class AgentsScreen(Dialog[ListedAgent | None]):
         last: str = "",
         here: Sequence[ListedAgent] = (),
     ) -> None:
-        super().__init__()
-        self._heading = title
         self._here = here
         self._last = last
         self.is_in_worktree = is_in_worktree
@@ -270,9 +268,7 @@ class AgentsScreen(Dialog[ListedAgent | None]):
         self._list = AgentList()
         self._worktree_line = Static(classes="dialog-said dialog-worktree", markup=False)
         self._said = Static(classes="dialog-said", markup=False)
-
-    def compose(self) -> ComposeResult:
-        yield Frame(Content(self._heading), self._keys, self._list, self._worktree_line, self._said)
+        super().__init__(title, self._keys, self._list, self._worktree_line, self._said)
 
     def on_mount(self) -> None:
         self._show_catalogue()
@@ -334,7 +330,7 @@ class AgentsScreen(Dialog[ListedAgent | None]):
 
     def on_filtered_list_moved(self) -> None:
         """Update the keys shown: they depend on the agent, and in a search, digits are part of it."""
-        self.query_one(Frame).show_keys(self._keys)
+        self.frame.show_keys(self._keys)
 
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
         self.dismiss(message.row.value)
@@ -386,13 +382,9 @@ class StepDialog(Dialog[R | None], Generic[R]):
     """Shows how a step of an installation goes. Returns its result; None if it failed, or the user has canceled it."""
 
     def __init__(self, title: str, step: Callable[[Tell], Awaitable[R]]) -> None:
-        super().__init__()
-        self._heading = title
         self._step = step
         self._said = Static(classes="dialog-said", markup=False)
-
-    def compose(self) -> ComposeResult:
-        yield Frame(shown_line(self._heading), "{dialog_close} cancel", self._said)
+        super().__init__(title, "{dialog_close} cancel", self._said)
 
     def on_mount(self) -> None:
         self._working = self._work()
@@ -403,7 +395,7 @@ class StepDialog(Dialog[R | None], Generic[R]):
             result = await self._step(lambda text: self._said.update(shown_line(text)))
         except InstallFailed as error:
             self._said.update(shown("\n".join(filter(None, (str(error), error.hint))), "$text-error"))
-            self.query_one(Frame).show_keys("{dialog_close} back")
+            self.frame.show_keys("{dialog_close} back")
         else:
             self.dismiss(result)
 

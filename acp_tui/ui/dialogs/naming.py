@@ -6,25 +6,20 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TypeAlias
 
-from textual.app import ComposeResult
 from textual.widgets import Input, Static
 
 from acp_tui.client.errors import ClientError
 from acp_tui.client.save_content import FileExists
 from acp_tui.client.sessions.marks import MAX_NAME
-from acp_tui.ui.kit.dialog import Dialog, Frame, shown, shown_line
+from acp_tui.ui.kit.dialog import Dialog, shown
 
 
 class NameDialog(Dialog[str | None]):
     """Returns the name without extra whitespace; None if the user closes the dialog or leaves the name blank."""
 
     def __init__(self, name: str) -> None:
-        super().__init__()
-        self._name_so_far = name
-
-    def compose(self) -> ComposeResult:
-        field = Input(self._name_so_far, id="name", max_length=MAX_NAME)
-        yield Frame(shown_line("Rename the session"), "Enter rename · {dialog_close} close", field)
+        field = Input(name, id="name", max_length=MAX_NAME)
+        super().__init__("Rename the session", "Enter rename · {dialog_close} close", field)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         self.dismiss(" ".join(event.value.split()) or None)
@@ -39,7 +34,6 @@ class ExportDialog(Dialog[Path | None]):
 
     def __init__(self, folder: Path, name: str, write: Write, *, is_chosen: bool = False) -> None:
         """`name` is the suggestion, written at once if `is_chosen`. The user's input is relative to `folder`."""
-        super().__init__()
         self._folder = folder
         self._proposed = name
         self._write = write
@@ -47,12 +41,10 @@ class ExportDialog(Dialog[Path | None]):
         self._tried: str | None = None
         self._to_replace: Path | None = None
         self._said = Static(classes="dialog-warning", markup=False)
-
-    def compose(self) -> ComposeResult:
         self._said.display = False
-        field = Input(self._proposed, id="file")
         keys = "Enter write · .md or .jsonl chooses the format · {dialog_close} close"
-        yield Frame(shown_line(f"Write the conversation to a file in {self._folder}"), keys, field, self._said)
+        title = f"Write the conversation to a file in {folder}"
+        super().__init__(title, keys, Input(name, id="file"), self._said)
 
     async def on_mount(self) -> None:
         if self._is_chosen:

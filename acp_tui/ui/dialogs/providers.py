@@ -10,7 +10,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import ClassVar, Final, TypeAlias
 
 from textual import on, work
-from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
 from textual.widgets import Input, Static, TextArea
@@ -20,7 +19,7 @@ from acp_tui.client.settings.location import expand
 from acp_tui.conversation.facts import Provider, ProviderRoute
 from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.table import bindings_of
-from acp_tui.ui.kit.dialog import Dialog, Frame, shown, shown_line
+from acp_tui.ui.kit.dialog import Dialog, shown
 from acp_tui.ui.kit.field_editors import ChoiceRows
 from acp_tui.ui.kit.pickers import Picker
 from acp_tui.ui.kit.row_list import PickerRow
@@ -57,7 +56,6 @@ class ProviderDialog(Dialog[bool | None]):
     BINDINGS: ClassVar[list[BindingType]] = bindings_of("setting_save")
 
     def __init__(self, provider: Provider, change: Change) -> None:
-        super().__init__()
         self._provider = provider
         self._change = change
         route = provider.route
@@ -68,13 +66,11 @@ class ProviderDialog(Dialog[bool | None]):
         self._url = Input(compact=True, select_on_focus=False)
         self._headers = TextArea(compact=True, highlight_cursor_line=False)
         self._said = Static(classes="setting-wrong", markup=False)
-
-    def compose(self) -> ComposeResult:
         self._said.display = False
-        yield Frame(
-            shown_line(f"Model provider {self._provider.provider_id}"),
+        super().__init__(
+            f"Model provider {provider.provider_id}",
             "Tab next field · Enter or {setting_save} save · {dialog_close} close",
-            Static(shown(_about(self._provider)), classes="setting-about", markup=False),
+            Static(shown(_about(provider)), classes="setting-about", markup=False),
             self._kind,
             Static("Base URL", classes="field-title", markup=False),
             self._url,

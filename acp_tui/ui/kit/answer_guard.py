@@ -22,7 +22,7 @@ from textual.widget import Widget
 from acp_tui.conversation import GUARD_S
 from acp_tui.ui.commands.keymap import parse_key
 from acp_tui.ui.textual_gaps.fence import Fence, fence_of
-from acp_tui.ui.textual_gaps.internals import bindings_of_key
+from acp_tui.ui.textual_gaps.internals import bindings_of_key, press_in, take_waiting_keys
 
 REPEAT_S: Final = 1.1
 """Keyboards wait up to a second before they repeat a held key."""
@@ -280,6 +280,17 @@ class QuestionGuard(AnswerGuard):
         if not had_come:
             self._show("")
 
+    def enter(self, part: Widget) -> None:
+        """Give the keyboard to the question, or a part of it, because the user wants to answer.
+
+        The keys that wait behind the one that led here are meant for it, too.
+        """
+        self.come()
+        left = part.screen.focused
+        part.screen.set_focus(part)
+        for key in take_waiting_keys(left) if left is not None and left is not part else ():
+            press_in(part, key)
+
     def follow(self, other: QuestionGuard) -> None:
         """Note that the question of the other guard is shown here from now on."""
         self.is_unasked, self._typed_at = other.is_unasked, other._typed_at
@@ -476,7 +487,7 @@ class QuestionGuard(AnswerGuard):
         self._warning = self._asks.set_timer(WARNING_S, self._end_warning)
 
     def _end_warning(self) -> None:
-        if self.is_open:
+        if self.is_open and not self.is_asked_elsewhere:
             self._show("")
         else:
             self._warning = self._asks.set_timer(WARNING_S, self._end_warning)

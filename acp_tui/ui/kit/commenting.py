@@ -10,7 +10,6 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.actions import SkipAction
-from textual.app import ComposeResult
 from textual.message import Message
 from textual.strip import Strip
 from textual.widgets import Input
@@ -18,7 +17,7 @@ from textual.widgets import Input
 from acp_tui.client.line_comments import Comment, Version, comment_on, write_comment
 from acp_tui.client.line_comparison import PlacedLine
 from acp_tui.ui.kit.desktop import copy
-from acp_tui.ui.kit.dialog import Dialog, Frame, shown_line
+from acp_tui.ui.kit.dialog import Dialog
 from acp_tui.ui.kit.line_view import StripView
 from acp_tui.ui.rendering.diff import LineSign
 
@@ -66,7 +65,7 @@ class CommentView(StripView):
         selecting = ["{select_up} {select_down} select", "{comment} comment"]
         return [
             *(selecting if self._selection else ["{comment} select a line"]),
-            *[f"{{send_comments}} {counted(self._comments)} to the prompt"] * bool(self._comments),
+            *[f"{counted(self._comments)} for your next prompt"] * bool(self._comments),
         ]
 
     # The selection
@@ -173,13 +172,9 @@ class CommentDialog(Dialog[str | None]):
     """Returns the text for a comment; None if it stays as it is."""
 
     def __init__(self, comment: Comment) -> None:
-        super().__init__()
-        self._comment = comment
-
-    def compose(self) -> ComposeResult:
-        keys = f"Enter keep{', or remove if empty' * bool(self._comment.text)} · {{dialog_close}} leave it"
-        field = Input(self._comment.text, select_on_focus=False)
-        yield Frame(shown_line(f"Comment on {self._comment.place}"), keys, field)
+        keys = f"Enter keep{', or remove if empty' * bool(comment.text)} · {{dialog_close}} leave it"
+        super().__init__(f"Comment on {comment.place}", keys, Input(comment.text, select_on_focus=False))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()  # the app may be someone else's, with an input of its own
         self.dismiss(event.value)

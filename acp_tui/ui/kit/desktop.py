@@ -16,16 +16,6 @@ from textual.app import App, SuspendNotSupported
 from textual.screen import Screen
 
 from acp_tui.client import desktop
-from acp_tui.client.desktop import (
-    NO_EDITOR,
-    copy_by_tool,
-    editor_command,
-    fits_terminal,
-    how_it_ended,
-    said,
-    through_tmux,
-    wanted_editor,
-)
 from acp_tui.ui.textual_gaps.internals import muted, write_to_terminal
 
 
@@ -34,13 +24,13 @@ def edit(app: App[Any], file: Path, line: int | None = None) -> str:
 
     Blocks everything else.
     """
-    wanted = wanted_editor(os.environ)
+    wanted = desktop.wanted_editor(os.environ)
     if not wanted:
-        return NO_EDITOR
+        return desktop.NO_EDITOR
     try:
-        command = editor_command(wanted, file, line)
+        command = desktop.editor_command(wanted, file, line)
         with _lent_terminal(app):
-            return how_it_ended(wanted, subprocess.call(command))
+            return desktop.how_it_ended(wanted, subprocess.call(command))
     except (OSError, ValueError, SuspendNotSupported) as error:
         return f"{wanted} couldn't be started: {error}"
 
@@ -79,10 +69,10 @@ async def open_page(url: str) -> str:
 
 async def copy(screen: Screen[Any], text: str) -> None:
     """Copy the text, and tell the user which ways were tried. Await it in a worker."""
-    app, by_terminal = screen.app, fits_terminal(text)
+    app, by_terminal = screen.app, desktop.fits_terminal(text)
     if by_terminal:
         app.copy_to_clipboard(text)
         if os.environ.get("TMUX"):
-            write_to_terminal(app, through_tmux(text))
-    tool = await to_thread.run_sync(copy_by_tool, text)
-    screen.notify(said(len(text), tool, by_terminal=by_terminal), markup=False)
+            write_to_terminal(app, desktop.through_tmux(text))
+    tool = await to_thread.run_sync(desktop.copy_by_tool, text)
+    screen.notify(desktop.said(len(text), tool, by_terminal=by_terminal), markup=False)

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, ClassVar, Final, TypeVar
 
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
+from textual.events import Paste
 from textual.geometry import Size
 from textual.reactive import reactive
 from textual.screen import ModalScreen
@@ -20,6 +22,7 @@ from acp_tui.conversation.visible.cutting import cut_shown
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.rendering.wrapping import SEPARATOR, pack
+from acp_tui.ui.textual_gaps.internals import press_in
 
 if TYPE_CHECKING:
     from acp_tui.ui.kit.filtered_list import FilteredList
@@ -94,8 +97,12 @@ class Dialog(ModalScreen[R]):
 
     BINDINGS: ClassVar[list[BindingType]] = [*CLOSING]
 
-    def __init__(self) -> None:
+    def __init__(self, title: str | Content, keys: str, *parts: Widget) -> None:
         super().__init__(classes="dialog")
+        self.frame = Frame(title, keys, *parts)
+
+    def compose(self) -> ComposeResult:
+        yield self.frame
 
     def action_close(self) -> None:
         self.dismiss(None)
@@ -106,6 +113,20 @@ class Dialog(ModalScreen[R]):
         found = (screen.query("PromptInput").results(TextArea) for screen in reversed(self.app.screen_stack))
         return next(chain.from_iterable(found), None)
 
+    def write_below(self, text: str, *, is_paste: bool = False) -> None:
+        """Put this into the draft of the session below, and show it there: under a dialog, a tab draws nothing."""
+        prompt = self.prompt_below
+        if prompt is not None:
+            if is_paste:
+                press_in(prompt, Paste(text))
+            else:
+                prompt.insert(text)
+            prompt.call_later(self._show_below)
+
+    def _show_below(self) -> None:
+        for screen in self.app.screen_stack:
+            screen.refresh()
+
 
 class Frame(Vertical):
     """Holds the parts of a dialog in the middle of the screen."""
@@ -115,9 +136,10 @@ class Frame(Vertical):
     Frame > .frame-title, Frame > .frame-keys { height: auto; width: 1fr; }
     """
 
-    def __init__(self, title: Content, keys: str, *parts: Widget) -> None:
+    def __init__(self, title: str | Content, keys: str, *parts: Widget) -> None:
         self._keys = FrameKeys(keys)
-        self._title = Static(title, classes="frame-title", markup=False)
+        self._title = Static(classes="frame-title", markup=False)
+        self.show_title(title)
         super().__init__(self._title, *parts, self._keys)
 
     @property
@@ -125,8 +147,8 @@ class Frame(Vertical):
         """How many lines the keys take."""
         return self._keys.size.height
 
-    def show_title(self, title: Content) -> None:
-        self._title.update(title)
+    def show_title(self, title: str | Content) -> None:
+        self._title.update(shown_line(title) if isinstance(title, str) else title)
 
     def show_keys(self, keys: str) -> None:
         self._keys.keys = keys

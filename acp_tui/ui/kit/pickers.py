@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Generic, TypeVar
 
-from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.events import Key
 from textual.widget import Widget
 from textual.widgets import Static
 
-from acp_tui.ui.commands.keys import is_unbound_text
+from acp_tui.ui.commands.keys import is_unbound_text, keys_in_force
 from acp_tui.ui.commands.table import bindings_of
-from acp_tui.ui.kit.dialog import Dialog, Frame, shown, shown_line
+from acp_tui.ui.kit.dialog import Dialog, shown
 from acp_tui.ui.kit.filtered_list import FilteredList
+from acp_tui.ui.kit.notice_lines import is_asked_on
 from acp_tui.ui.kit.row_list import PickerRow
 
 V = TypeVar("V")
 
+LEADING: Final = ("leave_prompt", "choose_session", "next_needing")
+"""The commands whose keys lead to a question."""
 PICKER_KEYS: Final = "{move_up} {move_down} move · {list_choose} choose · {dialog_close} close"
 
 
@@ -26,9 +28,13 @@ class ListDialog(Dialog[V], Generic[V]):
     """A dialog whose only field for text is its search line, if it has one."""
 
     def before_key(self, event: Key) -> None:
-        """Close for typed text that means nothing here: it's for the draft below."""
+        """Close for what is meant for the session below: text for its draft, and what leads to its question."""
         prompt = self.prompt_below
-        if prompt is not None and is_unbound_text(self.focused, event):
+        if prompt is None:
+            return
+        command = keys_in_force(self).command_at(("prompt", "session"), event.key)
+        leads = command is not None and command.id in LEADING and is_asked_on(prompt.screen)
+        if leads or is_unbound_text(self.focused, event):
             self.dismiss(None)
             prompt.screen.set_focus(prompt)
 
@@ -40,13 +46,8 @@ class Picker(ListDialog[V | None], Generic[V]):
         self, title: str, rows: Sequence[PickerRow[V]], *, search: bool = True, empty: str = "Nothing to choose from"
     ) -> None:
         """`empty` is shown if there are no rows."""
-        super().__init__()
-        self._heading = title
         self.rows = FilteredList(rows, has_search=search, empty=empty)
-        """The rows to choose from."""
-
-    def compose(self) -> ComposeResult:
-        yield Frame(shown_line(self._heading), PICKER_KEYS, self.rows)
+        super().__init__(title, PICKER_KEYS, self.rows)
 
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
         self.dismiss(message.row.value)
@@ -76,13 +77,9 @@ class ReadingScreen(Dialog[None]):
     BINDINGS = bindings_of(place=PLACE)
 
     def __init__(self, title: str, text: str | Widget) -> None:
-        super().__init__()
-        self._heading = title
         page = Static(shown(text), markup=False) if isinstance(text, str) else text
         self._body = VerticalScroll(page, classes="dialog-body")
-
-    def compose(self) -> ComposeResult:
-        yield Frame(shown_line(self._heading), "↑ ↓ PgUp PgDn scroll · {dialog_close} close", self._body)
+        super().__init__(title, "↑ ↓ PgUp PgDn scroll · {dialog_close} close", self._body)
 
     def on_mount(self) -> None:
         self.set_focus(self._body)

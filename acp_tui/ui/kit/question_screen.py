@@ -8,7 +8,6 @@ from functools import partial
 from typing import ClassVar, Final
 
 from textual import events
-from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
@@ -16,7 +15,7 @@ from textual.widgets import Button, Static
 
 from acp_tui.ui.commands.table import PAGES, STEPS, bindings_of
 from acp_tui.ui.kit.answer_guard import QuestionGuard
-from acp_tui.ui.kit.dialog import Dialog, Frame
+from acp_tui.ui.kit.dialog import Dialog
 from acp_tui.ui.textual_gaps.internals import bindings_of_key
 
 WRITING: Final = "What you write goes to your draft; Tab to answer here"
@@ -38,19 +37,14 @@ class QuestionScreen(Dialog[bool]):
 
     def __init__(self, question: str | Content, lines: Sequence[Content], yes: str = "Yes, use them") -> None:
         """`lines` describe everything that would be used. There are none if the question says it all."""
-        super().__init__()
         self.guard = QuestionGuard(self, type(self).clock)
-        self._question = Content(question) if isinstance(question, str) else question
         self._keys = KEYS if lines else SHORT_KEYS
-        self._yes = yes
         self._no = Button("No", id="no", compact=True)
         text = Static(Content("\n").join(lines), markup=False)
         self._body = VerticalScroll(text, classes="dialog-body", can_focus=False)
         self._body.display = bool(lines)
-
-    def compose(self) -> ComposeResult:
-        yes = Button(self._yes, id="yes", compact=True)
-        yield Frame(self._question, self._keys, self._body, Horizontal(self._no, yes, classes="dialog-buttons"))
+        buttons = Horizontal(self._no, Button(yes, id="yes", compact=True), classes="dialog-buttons")
+        super().__init__(question, self._keys, self._body, buttons)
 
     def on_mount(self) -> None:
         """Focus No, so that Enter means no."""
@@ -69,8 +63,7 @@ class QuestionScreen(Dialog[bool]):
 
     def warn(self, text: str) -> None:
         """Show this in place of the keys; "" shows the keys again."""
-        for frame in self.query(Frame):
-            frame.show_keys(text or (WRITING if self.guard.is_writing else self._keys))
+        self.frame.show_keys(text or (WRITING if self.guard.is_writing else self._keys))
 
     # Answers
 
@@ -118,13 +111,10 @@ class QuestionScreen(Dialog[bool]):
     # Text
 
     def on_paste(self, event: events.Paste) -> None:
-        """A paste is no answer, and neither is a key right after it."""
-        self.guard.takes(event)
+        self.guard.take_paste(event)
 
     def write(self, text: str, *, is_paste: bool = False) -> None:
         """Put what was typed into the draft below."""
         self.guard.is_writing = True
         self.warn("")
-        prompt = self.prompt_below
-        if prompt is not None:
-            prompt.insert(text)
+        self.write_below(text, is_paste=is_paste)

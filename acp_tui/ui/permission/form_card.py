@@ -232,12 +232,8 @@ class FormCard(VerticalScroll, can_focus=True):
 
     def enter(self) -> None:
         """Focus the card at the user's request; the first field if the key wasn't one of several pressed in a row."""
-        self.guard.come()
         is_meant = self.guard.is_open and pause_before_key_s(self) >= GUARD_S
-        if is_meant and self._rows is None and self._editors:
-            self.screen.set_focus(self._stops[1])
-        else:
-            self.screen.set_focus(self)
+        self.guard.enter(self._stops[1] if is_meant and self._rows is None and self._editors else self)
 
     @property
     def _stops(self) -> list[Widget]:

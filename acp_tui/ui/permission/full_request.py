@@ -11,7 +11,7 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.screen import ModalScreen
 
-from acp_tui.client.line_comments import take_comments, version_of
+from acp_tui.client.line_comments import version_of
 from acp_tui.conversation.request_outline import ShownRequest
 from acp_tui.conversation.tool_calls import TextDiff
 from acp_tui.ui.commands.command import Place as KeyPlace
@@ -156,11 +156,6 @@ class FullRequest(AnswerableRequest):
     def action_comment(self) -> None:
         if self.asked is not None:
             self._subject.comment(Path(self.asked.cwd), version_of)
-
-    def action_send_comments(self) -> None:
-        """Go back to the prompt, which begins with the comments. The request waits."""
-        if self._user.comments:
-            self._user.write_before(take_comments(self._user.comments), self.make_way())
 
     @on(CommentView.Moved)
     def _show_keys(self) -> None:

@@ -314,11 +314,11 @@ class RequestBody(Vertical):
         options = drawings.option_lines(self.options, self.chosen, self._palette, self._width)
         self._option_rows = _rows_of(options)
         answers = [strip for lines in options for strip in lines]
-        title = self._arrange("", [], len(answers))
+        title = self._arrange("", (), len(answers))
         if self._start_row > 0:
             # The lines above scroll out of view, and the file name with them, so the title names the file. A warning
-            # among them stays in view with its first row.
-            title = self._arrange(changed_file(self.asked), self._whole.first_warning(self._width), len(answers))
+            # among them stays in view with one row.
+            title = self._arrange(changed_file(self.asked), self._whole.warning, len(answers))
         self._start = self._start_row
         self._show_parts(title, answers)
         if was_at_start:
@@ -326,7 +326,7 @@ class RequestBody(Vertical):
         self._look()
         self._place.frame(self._rows)
 
-    def _arrange(self, file: str, warning: list[Strip], answers: int) -> list[Strip]:
+    def _arrange(self, file: str, warning: Sequence[Strip], answers: int) -> list[Strip]:
         """Distribute the rows, and return the title's lines. A title that is cut appears in full above the subject."""
         assert self.asked is not None
         title = drawings.title_lines(self.asked, self._palette, self._width, file=file)
@@ -439,15 +439,10 @@ class RequestBody(Vertical):
     # What was in view
 
     @property
-    def _must_be_seen(self) -> int:
-        """The number of rows that must be seen: all but the raw report."""
-        return len(self._drawn.lines) if self._drawn.raw is None else self._drawn.raw
-
-    @property
     def _way(self) -> tuple[object, ...]:
         """Everything that decides which row a line is in."""
         above = len(self._drawn.lines) - len(self._whole.lines)
-        return self._width, self._place.layout_of_diffs, self._place.context_of_diffs, above, self._must_be_seen
+        return self._width, self._place.layout_of_diffs, self._place.context_of_diffs, above, self._drawn.needed
 
     def _look(self) -> None:
         """Tell what is in view, and record it, once it's painted, and shown by the terminal."""
@@ -473,20 +468,20 @@ class RequestBody(Vertical):
         except NoWidget:
             return None
         top = self._subject.scroll_offset.y
-        return range(top, min(top + height, self._must_be_seen))
+        return range(top, min(top + height, self._drawn.needed))
 
     def _note_seen(self, state: tuple[object, ...], way: tuple[object, ...], rows: range) -> None:
         if (state, way) != (self._state, self._way):
             return  # it reads differently by now
         seen = self._drawing.seen
         was_all_seen = seen.is_all_seen
-        seen.note(way, rows, self._drawn.lines[: self._must_be_seen])
+        seen.note(way, rows, self._drawn.lines[: self._drawn.needed])
         if seen.wanted and seen.is_all_seen and not was_all_seen:
             self.lay_out()  # the warning says what is left to see
 
     @property
     def _first_unseen(self) -> int:
-        return self._drawing.seen.first_unseen(self._way, self._drawn.lines[: self._must_be_seen])
+        return self._drawing.seen.first_unseen(self._way, self._drawn.lines[: self._drawn.needed])
 
     def may_allow(self, option_id: str, again: str) -> bool:
         """Whether everything was in view. If not, scroll to the first unseen row.

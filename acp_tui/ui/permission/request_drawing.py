@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import posixpath
 from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import replace
 from itertools import count, islice, takewhile
 from typing import Any, Final, NamedTuple, assert_never
 
@@ -28,12 +29,13 @@ from acp_tui.ui.rendering.diff_text import SIGNS
 from acp_tui.ui.rendering.highlight import CONTINUATION
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.plain import TAB_CELLS, plain_lines
-from acp_tui.ui.rendering.wrapping import Gutter, fold, pack, width_cells, wrap
+from acp_tui.ui.rendering.wrapping import Gutter, cut, fold, pack, width_cells, wrap
 from acp_tui.values import dataclass
 
 MAX_NOTED_LINES: Final = 10_000
 """A field that a diff shows isn't told again; one with more lines than this is."""
 MAX_LISTED_FILES: Final = 20
+ENOUGH_PATH_CELLS: Final = 4
 CHANGE_SIGNS: Final = tuple(f"{SIGNS[kind]} " for kind in ("added", "removed"))
 
 
@@ -105,6 +107,8 @@ class FileRow(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class DrawnSubject:
     lines: Sequence[Strip] = ()
+    needed: int = 0
+    """The number of rows, from the first one on, to read before allowing it: not the raw report, nor a last count."""
     hunks: tuple[int, ...] = ()
     files: tuple[FileRow, ...] = ()
     """If several files change: from the first row on, all of them, then each."""
@@ -114,30 +118,28 @@ class DrawnSubject:
     """The line where the raw report begins, if it's shown."""
     left_out: int = 0
     """The number of characters that no line shows, because they are too many."""
-    reasons: int = 0
-    """The number of rows, from the first one on, that say why the agent asks, or that it can't be confined."""
+    warning: Sequence[Strip] = ()
+    """The row that stays in view of what must not scroll out of it, above a command or change; none without that."""
     command: int | None = None
     """The first row of the first command."""
 
     def below(self, lines: Sequence[Strip]) -> DrawnSubject:
         """Return a copy with these lines above it."""
         above = len(lines)
-        hunks = tuple(above + row for row in self.hunks)
-        files = tuple(file._replace(row=above + file.row) if file.row else file for file in self.files)
-        raw = None if self.raw is None else above + self.raw
-        command = None if self.command is None else above + self.command
-        below = Joined(lines, self.lines)
-        return DrawnSubject(below, hunks, files, self.is_whole, raw, self.left_out, self.reasons, command)
+        return replace(
+            self,
+            lines=Joined(lines, self.lines),
+            needed=above + self.needed,
+            hunks=tuple(above + row for row in self.hunks),
+            files=tuple(file._replace(row=above + file.row) if file.row else file for file in self.files),
+            raw=None if self.raw is None else above + self.raw,
+            command=None if self.command is None else above + self.command,
+        )
 
     @property
     def asked_from(self) -> int | None:
         """The first row of the command or the changes; None if neither is reported."""
         return self.command if self.command is not None else next(iter(self.hunks), None)
-
-    def first_warning(self, width: int) -> list[Strip]:
-        """The first row of what must not scroll out of view above a command or change; none if there isn't any."""
-        above = self.lines[self.reasons : self.asked_from]
-        return shortened([*above, *above[-1:]], 2, width)[:1]
 
     def first_changed(self, index: int) -> int:
         """The first added or removed line of the change with this index."""
@@ -164,7 +166,8 @@ class SubjectDrawing:
         runs: list[Sequence[Strip]] = []
         hunks: list[int] = []
         files: list[FileRow] = []
-        length = reasons = 0
+        length = needed = 0
+        warning: Sequence[Strip] = ()
         command: int | None = None
         for part in outline.parts():
             if isinstance(part, TextDiff):
@@ -172,40 +175,41 @@ class SubjectDrawing:
                     runs.append(changed.rows(look.width))
                     length += len(runs[-1])
                     files.append(FileRow(0, changed.words()))
-                lines, changes = self._diff(part, asked.cwd, outline, look)
+                lines, changes, rest = self._diff(part, asked.cwd, outline, look)
                 hunks += [length + row for row in changes]
                 if changed.are_many:
                     files.append(FileRow(length, changed.words(shown_path(part.path, asked.cwd))))
             else:
-                lines = _drawn(part, look)
-                if reasons == length and _may_scroll_out(part):
-                    reasons += len(lines)
+                lines, rest = _drawn(part, look), 0
                 if command is None and isinstance(part, request_outline.CommandToRun):
                     command = length
+                if command is None and not (hunks or warning or _may_scroll_out(part)):
+                    warning = _first_row(part, lines, look.width)
             runs.append(lines)
             length += len(lines)
+            if lines:
+                needed = length - rest
         if outline.says_more:
             runs.append(wrap([(look.raw_hint or "also reported: _meta", look.palette.muted)], look.width))
-            length += len(runs[-1])
+            length = needed = length + len(runs[-1])
         if look.shows_raw:
             runs.append(_raw(asked.call, outline.metas, look))
-        raw = length if look.shows_raw else None
-        left_out = outline.left_out
-        return DrawnSubject(Joined(*runs), tuple(hunks), tuple(files), is_whole, raw, left_out, reasons, command)
+        lines, raw, left_out = Joined(*runs), length if look.shows_raw else None, outline.left_out
+        return DrawnSubject(lines, needed, tuple(hunks), tuple(files), is_whole, raw, left_out, warning, command)
 
     def _diff(
         self, diff: TextDiff, cwd: str, outline: request_outline.RequestOutline, look: SubjectStyle
-    ) -> tuple[Sequence[Strip], tuple[int, ...]]:
-        """The lines of a diff, and where its changes begin."""
+    ) -> tuple[Sequence[Strip], tuple[int, ...], int]:
+        """The lines of a diff, where its changes begin, and how many lines at its end only count others."""
         renderer = self._diffs.renderer(diff, cwd)
         if not renderer.is_ready:
-            return renderer.waiting_lines(look.width, look.palette), ()
+            return renderer.waiting_lines(look.width, look.palette), (), 0
         lines = renderer.lines(look.width, look.palette, look.layout, look.context)
         outline.left_out += renderer.cut_characters(look.context)
         outline.note_lines(islice(renderer.visible_lines(look.context), MAX_NOTED_LINES))
         first, *others = renderer.hunk_rows or (0,)
         # Show the first change with its file name, if that is near.
-        return lines, (first if look.context is None else 0, *others)
+        return lines, (first if look.context is None else 0, *others), renderer.rest_rows
 
 
 class _ChangedFiles:
@@ -255,14 +259,14 @@ class _ChangedFiles:
 
 
 def one_row(spans: Sequence[tuple[str, Style]], width: int) -> Strip:
-    """The spans in one row. Of a longer one, the end of the last span is shown, which is where paths differ."""
+    """The spans in one row. If they are too long, the middle of the last one is left out: paths differ at their end."""
     *others, (last, style) = spans
-    room = max(width - sum(width_cells(text) for text, _ in others), 4)
+    room = max(width - sum(width_cells(text) for text, _ in others), ENOUGH_PATH_CELLS)
     if width_cells(last) > room:
-        last = last[-room:]
-        while width_cells(last) > room - 3:
-            last = last[1:]
-        last = f"  …{last}"
+        begin, end = cut(last, room // 3), last[-room:]
+        while width_cells(begin + end) > room:
+            end = end[1:]
+        last = begin + end
     return Strip.join(wrap([*others, (last, style)], width)[:1])
 
 
@@ -275,6 +279,16 @@ def _may_scroll_out(part: request_outline.RequestPart) -> bool:
     if isinstance(part, request_outline.Remark):
         return part == (make_visible(WHY_ACTS_ITSELF), "note")
     return isinstance(part, request_outline.Row) and part.label in request_outline.REASON_LABELS
+
+
+def _first_row(part: request_outline.RequestPart, lines: Sequence[Strip], width: int) -> list[Strip]:
+    """The first row of a part. Of a sentence with a path at its end, all words are in it."""
+    sentence = part.text.partition("\n")[0] if isinstance(part, request_outline.Remark) else ""
+    words, colon, path = sentence.rpartition(": ")
+    if not colon or width_cells(words + colon) + ENOUGH_PATH_CELLS > width:
+        return shortened([*lines, *lines[-1:]], 2, width)[:1]
+    style = next(iter(lines[0])).style or Style.null()
+    return [one_row([(words + colon, style), (path, style)], width)]
 
 
 def _drawn(part: request_outline.RequestPart, look: SubjectStyle) -> list[Strip]:

@@ -12,7 +12,7 @@ from typing import ClassVar, Final, Protocol
 from textual import events
 from textual.binding import Binding, BindingType
 
-from acp_tui.client.line_comments import Comment, take_comments
+from acp_tui.client.line_comments import Comment
 from acp_tui.conversation.facts import PermissionOption, RequestKey
 from acp_tui.conversation.permission_requests import (
     LETTERS,
@@ -42,10 +42,7 @@ class TakesDecisions(TakesText, Protocol):
 
     @property
     def comments(self) -> list[Comment]:
-        """The comments on lines. A reason for a rejection begins with them."""
-
-    def write_before(self, text: str, keys: Sequence[events.Key | events.Paste]) -> None:
-        """Take the keyboard back. The draft begins with this text."""
+        """Those on lines, for the next prompt, which may be the reason for a rejection."""
 
     def answer_request(self, key: RequestKey, option_id: str) -> None:
         """Send the user's choice."""
@@ -207,7 +204,7 @@ class AnswerableRequest(RequestBody, can_focus=True):
             rejection = Rejection(self.asked.request.key, option.option_id, self.asked.call.shown_title)
             # Other keys had an effect.
             typed = "".join(letter for letter in self.guard.take_typed() if letter in ANSWER_KEYS)
-            self._user.ask_why(rejection, take_comments(self._user.comments) + typed, self.make_way())
+            self._user.ask_why(rejection, typed, self.make_way())
 
     def _answer(self, index: int | None, again: str) -> None:
         if self.asked is None or index is None or index >= len(self.options) or not self._counts(again):

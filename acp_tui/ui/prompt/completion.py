@@ -17,6 +17,7 @@ from textual.geometry import Offset
 from textual.strip import Strip
 from textual.widget import Widget
 
+from acp_tui.client.attachments.attach import mentions, missing_in
 from acp_tui.client.completion import workspace_files
 from acp_tui.client.completion.matching import Match, PartialMention, being_written, fit, mention_of
 from acp_tui.client.prompts.templates import Template, templates
@@ -25,7 +26,7 @@ from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import OfferedCommand
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.table import COMMANDS, OURS
-from acp_tui.ui.kit.notice_lines import ASKING
+from acp_tui.ui.kit.notice_lines import is_asked_on
 from acp_tui.ui.kit.row_list import GAP, NO_ROW, PickerRow, RowList
 from acp_tui.ui.prompt.input import PromptInput
 from acp_tui.ui.rendering.palette import Palette
@@ -102,7 +103,7 @@ class SuggestionList(RowList):
         height = lines + FRAME_ROWS * has_frame
         self.styles.height = height
         # Never cover a question from the agent: that moves up instead.
-        is_asked = any(widget.display for widget in self.screen.query(f".{ASKING}"))
+        is_asked = is_asked_on(self.screen)
         self.styles.overlay = "none" if is_asked else "screen"
         self.styles.offset = Offset(0, 0 if is_asked else -height)
         self.go_to_line(0)
@@ -351,8 +352,9 @@ def _ours(taken: set[str] | None) -> Iterator[_Known]:
         for slash, title in command.slashes.items() if command.action else ():
             name = f"{OURS}{slash}" if taken is None or slash in taken else slash
             aliases = command.aliases if slash == command.slash else ""
-            is_run = not command.slash_argument
-            yield _known(name, title, OWN_GROUP, command.slash_argument, is_run=is_run, aliases=aliases)
+            argument = command.slash_argument(slash)
+            is_run = slash in command.shortcut_names or not argument  # without a name, a shortcut asks for it
+            yield _known(name, title, OWN_GROUP, argument, is_run=is_run, aliases=aliases)
 
 
 def _known(name: str, description: str, group: str, hint: str, *, is_run: bool = False, aliases: str = "") -> _Known:
@@ -415,6 +417,8 @@ class Completion:
         self._delayed: events.Key | None = None
         """Enter or Tab, pressed before the suggestions for the typed text were ready."""
         self._ghost = ""
+        self._mentioned: list[str] = []
+        """What was looked for on the disk, as it's written."""
 
     @property
     def is_open(self) -> bool:
@@ -492,12 +496,25 @@ class Completion:
     def draft_changed(self) -> None:
         """Look for suggestions if the text at the cursor can have any; otherwise close the list."""
         self._show_hint()
+        text = self._prompt.text
+        mentioned = [text[mention.start : mention.stop] for mention in mentions(text)]
+        if mentioned != self._mentioned:
+            self._mentioned = mentioned
+            self._run(partial(self._look_at_mentions, text), "completion-mentions")
         place = self._find_place()
         if place is None:
             self._left_alone = None
             self.close()
         elif place != self._place and (self.is_open or (self._is_typed and not self._is_left_alone(place))):
             self._suggest_at(place)
+
+    async def _look_at_mentions(self, text: str) -> None:
+        """Show which mentions name no file."""
+        look = partial(missing_in, text, self._context().cwd)
+        missing = await to_thread.run_sync(look, abandon_on_cancel=True)
+        if missing != self._prompt.missing:
+            self._prompt.missing = missing
+            self._prompt.notify_style_update()  # it keeps drawn lines
 
     def _find_place(self) -> _Place | None:
         prompt = self._prompt

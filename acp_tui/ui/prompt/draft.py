@@ -144,6 +144,8 @@ class DraftArea(TextArea):
         """The whole text until it changes. Joining a long one for each row would be noticeably slow."""
         self._edits = 0
         self._places = LineKinds()
+        self.missing: frozenset[str] = frozenset()
+        """The mentions that name no file, so that they are just text."""
         self._pastes = Pastes()
         self._killed = Killed()
         super().__init__(
@@ -200,7 +202,8 @@ class DraftArea(TextArea):
         place = self._places.place(self.document.lines, line_index)
         if place is not None:
             for start, stop, style in spans(line.plain, place):
-                line.stylize(getattr(palette, style), start, stop)
+                if line.plain[start:stop] not in self.missing:
+                    line.stylize(getattr(palette, style), start, stop)
         for chip in self._pastes.chips(line.plain):
             line.stylize(palette.user + palette.accent, chip.start, chip.stop)
         return line

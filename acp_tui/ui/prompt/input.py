@@ -175,7 +175,7 @@ class PromptInput(DraftArea):
             """Whether a reason for a rejection was being written until then, and closed otherwise than by Esc."""
 
     class DropRequested(Message):
-        """The user doesn't want to attach the last output to the next prompt."""
+        """The user doesn't want to send the last output or comment with the next prompt."""
 
     class ImagesChanged(Message):
         def __init__(self, images: tuple[PastedImage, ...]) -> None:
@@ -189,14 +189,14 @@ class PromptInput(DraftArea):
         self.images: tuple[PastedImage, ...] = ()
         """Attached to the next prompt."""
         self.comments: list[Comment] = []
-        """On lines of diffs, for the next prompt."""
+        """On lines of diffs, for the next prompt, which ends with them."""
         self._rejection: Rejection | None = None
         """What the reason being written rejects; None for any other prompt."""
         self._stashed = _StashedDraft()
         """The draft that comes back after the reason is sent."""
         self._has_closed_reason = False
         """Whether a reason was closed otherwise than by Esc or sending it, and no other key was pressed here since."""
-        self._why_not = ""
+        self._can_send = True
         self._for_later: str | None = None
         """The draft to send as soon as that's possible."""
         self.key_helpers: list[KeyHelper] = []
@@ -261,7 +261,7 @@ class PromptInput(DraftArea):
         return super().insert(text, *args, **options)
 
     def action_send(self, *, is_other_way: bool = False) -> None:
-        """Send the draft. If it's the reason for a rejection, reject first; a blank reason isn't sent.
+        """Send the draft. If it's the reason for a rejection, reject first; a blank one without comments isn't sent.
 
         A backslash at the end of the draft starts a new line instead, as in a shell. `is_other_way`: see `Submitted`.
         """
@@ -271,7 +271,7 @@ class PromptInput(DraftArea):
             return
         if self._rejection is not None:
             self.post_message(self.Rejected(self._rejection))
-        if self._rejection is not None and not self.text.strip():
+        if self._rejection is not None and not self.text.strip() and not self.comments:
             self.reject_not_yet()
         else:
             rejected = self._rejection
@@ -319,7 +319,7 @@ class PromptInput(DraftArea):
             self._has_closed_reason = False
 
     def action_delete_left(self) -> None:
-        """Delete to the left. With nothing before the cursor, remove the last attached image or output."""
+        """Delete to the left. With nothing before the cursor, remove what was attached last."""
         if self.images and self.selection.is_empty and self.cursor_at_start_of_text:
             self.remove_image(len(self.images) - 1)
         elif self.text:
@@ -463,20 +463,15 @@ class PromptInput(DraftArea):
             return
         self._giving_way = self.set_timer(max(IDLE_S - idle_s(self), LOOK_AGAIN_S), partial(self.give_way_to, question))
 
-    def note_why_not(self, why_not: str) -> None:
-        """Say this instead of the keys: why nothing can be sent. "" if it can."""
-        if why_not != self._why_not:
-            self._why_not = why_not
+    def note_way(self, *, can_send: bool) -> None:
+        """Say the keys if a prompt can be sent. If not, the status line says why."""
+        if can_send is not self._can_send:
+            self._can_send = can_send
             self._name_keys()
 
     def put_before(self, text: str) -> None:
         """Put `text` back into the draft, before its current text."""
         self.set_draft("\n".join(filter(None, (text, self.text))))
-
-    def take_before(self, text: str, keys: Sequence[events.Key | events.Paste] = ()) -> None:
-        """Get the keyboard, and the keys that wait elsewhere, and this text, which the draft begins with."""
-        self.put_before(text if self.text else text.rstrip())
-        self.take_text("", keys)
 
     def reject_not_yet(self) -> None:
         """Bring the draft back, with the text of the reason below it. Does nothing if no reason is asked for."""
@@ -493,7 +488,7 @@ class PromptInput(DraftArea):
 
     def _name_keys(self) -> None:
         if self._rejection is None:
-            text = self._why_not or keys_in_force(self).hint(PLACEHOLDER)
+            text = keys_in_force(self).hint(PLACEHOLDER) if self._can_send else ""
             width = self.content_size.width or self.app.size.width
             # Half a sentence is no hint, so leave out what doesn't fit.
             self.placeholder = text if cell_len(text) < width else text.partition(", ")[0]

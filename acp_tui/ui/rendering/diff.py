@@ -110,7 +110,7 @@ class DiffRenderer:
         self._compared: tuple[Diff, diff_blocks.Sizes] | None = None
         self._syntax: diff_text.DiffSyntax | None = None
         self._drawn_style = _DiffStyle(path, 0, PLAIN, "unified", CONTEXT_LINES)
-        self._drawn: tuple[diff_blocks.DiffRows, tuple[int, ...]] | None = None
+        self._drawn: tuple[diff_blocks.DiffRows, tuple[int, ...], int] | None = None
         self._hunks: dict[tuple[DiffLayout, int | None], list[tuple[DiffHunk, list[diff_blocks.DiffBlock]]]] = {}
 
     # What differs
@@ -210,8 +210,13 @@ class DiffRenderer:
         """The row at which each hunk begins, in the lines that were drawn last."""
         return () if self._drawn is None else self._drawn[1]
 
-    def _draw(self, diff_style: _DiffStyle) -> tuple[diff_blocks.DiffRows, tuple[int, ...]]:
-        """The rows, and the indexes of the rows where hunks begin."""
+    @property
+    def rest_rows(self) -> int:
+        """How many rows only count the lines below the last hunk, in the lines that were drawn last."""
+        return 0 if self._drawn is None else self._drawn[2]
+
+    def _draw(self, diff_style: _DiffStyle) -> tuple[diff_blocks.DiffRows, tuple[int, ...], int]:
+        """The rows, the indexes of the rows where hunks begin, and the number of rows below the last one."""
         wants_columns = diff_style.layout == "columns" and self.diff.has_both and bool(self.diff.changes)
         has_room = diff_style.width >= MIN_COLUMNS_CELLS
         above = self._title(diff_style)
@@ -230,7 +235,7 @@ class DiffRenderer:
             diff_text.skipped_lines(skipped) if skipped else "", diff_style.width, diff_style.palette.diff_hunk
         )
         drawn = [(self._hunk(hunk, cut, columns, diff_style), hunk.has_changes) for hunk, cut in hunks]
-        return _below_each_other(above, drawn, below)
+        return *_below_each_other(above, drawn, below), len(below)
 
     def _blocks(self, layout: DiffLayout, context: int | None) -> list[tuple[DiffHunk, list[diff_blocks.DiffBlock]]]:
         """The hunks, cut into blocks. They are the same at every width."""

@@ -50,10 +50,6 @@ POLICY: Final = Policy(write=Grant.ON, terminals=Grant.ON)
 """What a scenario runs is what the user renders: asking for it would put questions into the picture."""
 
 
-class CannotRender(ClientError):
-    """Rendering failed."""
-
-
 @dataclass(frozen=True, slots=True)
 class DemoUser:
     """What to prompt, and how soon to answer questions."""
@@ -127,7 +123,7 @@ def answer(session: Session, key: RequestKey, option_id: str) -> None:
 
 
 async def record_demo(name: str, user: DemoUser, file: Path, *, screen: tuple[int, int], speed: float = 0) -> None:
-    """Play a scenario (a name or a file) into a new recording. Raises CannotRender.
+    """Play a scenario (a name or a file) into a new recording. Raises ClientError.
 
     With a speed, it's played that many times as fast, and its recording has the times at normal speed.
     """
@@ -135,9 +131,9 @@ async def record_demo(name: str, user: DemoUser, file: Path, *, screen: tuple[in
     try:
         scenario = await to_thread.run_sync(load, name)
     except UnknownScenario as error:
-        raise CannotRender(str(error), hint="to list the scenarios: acp-tui demo --list") from error
+        raise ClientError(str(error), hint="to list the scenarios: acp-tui demo --list") from error
     except ScenarioError as error:
-        raise CannotRender(str(error)) from error
+        raise ClientError(str(error)) from error
     prompts = user.prompts or (FIRST_PROMPT, *[NEXT_PROMPT] * (len(scenario.unmatched) - 1))
     with TemporaryDirectory() as folder:
         project = Path(folder).resolve() / "project"
@@ -146,7 +142,7 @@ async def record_demo(name: str, user: DemoUser, file: Path, *, screen: tuple[in
         with anyio.move_on_after(LIMIT_S) as limit:
             await _record(command, user, prompts, file, screen, is_endless=_hangs(scenario, prompts))
         if limit.cancelled_caught:
-            raise CannotRender(f"the scenario {name} didn't end within {LIMIT_S:g} s")
+            raise ClientError(f"the scenario {name} didn't end within {LIMIT_S:g} s")
         await to_thread.run_sync(_make_placeless, file, project)
         if speed:
             await to_thread.run_sync(_slow_down, file, speed)

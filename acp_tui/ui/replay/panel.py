@@ -21,7 +21,7 @@ from acp_tui.ui.conversation.images import Wanted
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.permission.permission_card import Docked
 from acp_tui.ui.permission.request_body import RequestBody
-from acp_tui.ui.replay.recorded_reply import RecordedReply, question_card
+from acp_tui.ui.replay.recorded_reply import RecordedReply, recorded_form
 from acp_tui.ui.replay.timeline import RecordedAnswer
 from acp_tui.ui.session.panel import SessionPanel
 
@@ -100,7 +100,7 @@ class ReplayPanel(RecordedPanel):
     def show_facts(self) -> None:
         super().show_facts()
         cards = [
-            question_card(elicitation, self._reply_to(elicitation.key))
+            recorded_form(elicitation, self._reply_to(elicitation.key))
             for elicitation in self.conversation.elicitations.values()
         ]
         self._elicitations.update(Content("\n\n").join(cards))

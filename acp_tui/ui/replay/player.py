@@ -9,11 +9,8 @@ from typing import Final
 
 from acp_tui.client.transcript.replay import Replay, ReplayStep
 from acp_tui.client.transcript.replayed_sessions import Touch
-from acp_tui.conversation.content import Text
+from acp_tui.conversation import content, entries, facts, tool_calls
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.entries import Entry, Failure, Message, OwnCommand, ToolCallEntry
-from acp_tui.conversation.facts import SessionId
-from acp_tui.conversation.tool_calls import BlockContent, FileChange, TextDiff
 from acp_tui.ui.replay.timeline import Front, Timeline
 from acp_tui.values import dataclass
 
@@ -24,8 +21,6 @@ MAX_WAIT_S: Final = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """The speed of a replay."""
-
     speed: float = 1.0
     """A multiple of the recorded speed; 0: without waiting."""
     max_wait_s: float = MAX_WAIT_S
@@ -70,7 +65,7 @@ class Player:
         return ending is not None
 
     @property
-    def front(self) -> SessionId | None:
+    def front(self) -> facts.SessionId | None:
         """The session that the user turned to last."""
         return self._front.session_id
 
@@ -98,12 +93,12 @@ class Player:
         return step
 
     @property
-    def conversations(self) -> dict[SessionId, Conversation]:
+    def conversations(self) -> dict[facts.SessionId, Conversation]:
         """Of all sessions, or of the only one to show."""
         wanted, found = self.timeline.wanted, self._replay.conversations
         return found if wanted is None else {key: found[key] for key in (wanted,) if key in found}
 
-    def conversation(self, session_id: SessionId | None) -> Conversation:
+    def conversation(self, session_id: facts.SessionId | None) -> Conversation:
         """The conversation of a session. For None or an unknown session, events outside any session."""
         found = self.conversations.get(session_id) if session_id is not None else None
         return found or self._replay.outside
@@ -262,24 +257,24 @@ def _said(touch: Touch) -> Iterator[str]:
         yield from (step.content for step in plan.steps)
 
 
-def _texts(entry: Entry) -> Iterator[str]:
+def _texts(entry: entries.Entry) -> Iterator[str]:
     match entry:
-        case Message():
+        case entries.Message():
             yield entry.text
-        case ToolCallEntry(call):
+        case entries.ToolCallEntry(call):
             yield call.shown_title
             for item in call.content:
                 match item:
-                    case BlockContent(Text(text)):
+                    case tool_calls.BlockContent(content.Text(text)):
                         yield text
-                    case FileChange():
+                    case tool_calls.FileChange():
                         yield item.words
-                    case TextDiff():
+                    case tool_calls.TextDiff():
                         yield item.path
                         yield item.new_text
-        case OwnCommand(line):
+        case entries.OwnCommand(line):
             yield line
-        case Failure(message, detail, stderr_tail):
+        case entries.Failure(message, detail, stderr_tail):
             yield from (message, detail or "", stderr_tail)
         case _:
             pass

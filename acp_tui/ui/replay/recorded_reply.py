@@ -34,7 +34,7 @@ class RecordedReply:
     """Whether the recording keeps only that a field was filled in."""
 
 
-def question_card(asked: elicitation.Elicitation, reply: RecordedReply | None) -> Content:
+def recorded_form(asked: elicitation.Elicitation, reply: RecordedReply | None) -> Content:
     return Content("\n").join(_lines(asked, reply))
 
 

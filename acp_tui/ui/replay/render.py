@@ -20,6 +20,7 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.strip import Strip
 
+from acp_tui.client.errors import ClientError
 from acp_tui.client.settings.settings import Appearance, Settings
 from acp_tui.client.transcript.events import Event
 from acp_tui.conversation.conversation import Conversation
@@ -29,7 +30,7 @@ from acp_tui.conversation.wording import session_facts
 from acp_tui.ui.base.app import BaseApp, picture_of
 from acp_tui.ui.kit.themes import DARK
 from acp_tui.ui.prompt.input import PromptFrame
-from acp_tui.ui.replay.demo_recording import CannotRender, DemoUser, record_demo, timeless, without_durations
+from acp_tui.ui.replay.demo_recording import DemoUser, record_demo, timeless, without_durations
 from acp_tui.ui.replay.panel import RecordedPanel
 from acp_tui.ui.replay.player import Player, Spot, moment_of
 from acp_tui.ui.replay.timeline import Timeline, open_playable
@@ -113,7 +114,7 @@ class _PictureApp(BaseApp):
         super().__init__(settings, environ={})  # ignore NO_COLOR of this terminal
         if theme not in self.available_themes:
             known = ", ".join(sorted(self.available_themes))
-            raise CannotRender(f"there is no theme {theme!r}", hint=f"known: {known}")
+            raise ClientError(f"there is no theme {theme!r}", hint=f"known: {known}")
 
     def get_default_screen(self) -> PictureScreen:
         return PictureScreen(self._timeline, self.settings)
@@ -188,7 +189,7 @@ class Studio:
 
 @asynccontextmanager
 async def open_studio(timeline: Timeline, size: tuple[int, int], theme: str = DARK.name) -> AsyncIterator[Studio]:
-    """Open a screen of this size (columns and rows). Raises CannotRender."""
+    """Open a screen of this size (columns and rows). Raises ClientError."""
     async with _PictureApp(timeline, theme or DARK.name).run_test(size=size, notifications=False) as pilot:
         yield Studio(pilot, timeline)
 
@@ -208,10 +209,10 @@ class View:
 
 
 def suffix_of(output: Path) -> str:
-    """The file format, by suffix. Raises CannotRender."""
+    """The file format, by suffix. Raises ClientError."""
     suffix = output.suffix.lower()
     if suffix not in SUFFIXES:
-        raise CannotRender(f"{output} doesn't name a known format", hint=f"known: {' '.join(SUFFIXES)} .md .jsonl")
+        raise ClientError(f"{output} doesn't name a known format", hint=f"known: {' '.join(SUFFIXES)} .md .jsonl")
     return suffix
 
 
@@ -228,7 +229,7 @@ async def timeline_of(
 
 @asynccontextmanager
 async def timeline_of_demo(name: str, user: DemoUser, size: tuple[int, int]) -> AsyncIterator[Timeline]:
-    """Record what the demo agent plays. Raises CannotRender."""
+    """Record what the demo agent plays. Raises ClientError."""
     with TemporaryDirectory() as folder:
         file = Path(folder, "demo.jsonl")
         await record_demo(name, user, file, screen=size)
@@ -237,10 +238,10 @@ async def timeline_of_demo(name: str, user: DemoUser, size: tuple[int, int]) -> 
 
 
 async def render(timeline: Timeline, view: View, suffix: str) -> bytes:
-    """Return the contents of the file; `suffix` is one of SUFFIXES. Raises CannotRender."""
+    """Return the contents of the file; `suffix` is one of SUFFIXES. Raises ClientError."""
     moment = timeline.length if view.at is None else await to_thread.run_sync(moment_of, timeline, view.at)
     if view.at is not None and moment is None:
-        raise CannotRender(f"in this recording {view.at.shown}")
+        raise ClientError(f"in this recording {view.at.shown}")
     assert moment is not None
     async with open_studio(timeline, view.size, view.theme) as studio:
         await studio.show(moment)

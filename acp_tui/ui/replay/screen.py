@@ -433,8 +433,6 @@ def _note_on(event: Event) -> str:
 
 
 class ReplayApp(BaseApp):
-    """Shows one recording."""
-
     TITLE = "acp-tui replay"
 
     def __init__(

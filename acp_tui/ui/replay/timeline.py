@@ -112,7 +112,6 @@ class Timeline:
     """Where it's read to."""
     events: RecordedEvents = field(init=False)
     agent: str = ""
-    """What the agent is called."""
     answers: dict[Question, RecordedAnswer] = field(default_factory=dict)
     replies: dict[Question, RecordedReply] = field(default_factory=dict)
     """The user's answers to forms and pages."""
@@ -253,7 +252,6 @@ class Timeline:
         return self._prompts[None][at : at + 1] == [moment]
 
     def question(self, session_id: SessionId | None, key: RequestKey, moment: int) -> Question:
-        """The question that has this key at a moment."""
         return session_id, key, bisect_right(self._restarts, moment)
 
     # Indexing

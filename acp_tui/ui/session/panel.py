@@ -29,7 +29,6 @@ from acp_tui.ui.conversation.images import Wanted
 from acp_tui.ui.conversation.subagents import name_of
 from acp_tui.ui.conversation.tool_calls import RAIL
 from acp_tui.ui.conversation.view import ConversationView
-from acp_tui.ui.kit.commenting import counted
 from acp_tui.ui.kit.frame_loop import FRAME_S
 from acp_tui.ui.kit.notice_lines import MAX_NOTICES
 from acp_tui.ui.permission.permission_card import Docked, PermissionCard
@@ -471,19 +470,10 @@ class SessionPanel(Vertical):
             self.prompt.replace_draft("")
         if self.session is not None:
             self.session.answer_permission(key, option_id)
-            if self.comments:
-                kept = (
-                    f"{counted(self.comments)} not sent: {{show_changes}} {{send_comments}} puts them into the prompt"
-                )
-                self.notify(keys_in_force(self).hint(kept), markup=False)
 
     @property
     def comments(self) -> list[Comment]:
         return self.prompt.comments if self.prompt is not None else []
-
-    def write_before(self, text: str, keys: Sequence[Key | Paste]) -> None:
-        if self.prompt is not None:
-            self.prompt.take_before(text, keys)
 
     def ask_why(self, rejection: Rejection, typed: str, keys: Sequence[Key | Paste]) -> None:
         if self.prompt is not None and isinstance(self.card, PermissionCard):

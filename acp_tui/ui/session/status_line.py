@@ -92,7 +92,6 @@ def tab_label(number: int, state: TabState, name: Callable[[int], str], cells: i
 
 
 def label_cells(number: int, name: str = "") -> int:
-    """The cells of the label of a tab with this number and name."""
     return cell_len(f" {number} ● {name} ")
 
 

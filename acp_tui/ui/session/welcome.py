@@ -24,7 +24,6 @@ from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import cut, width_cells, wrap
 
 LABEL_CELLS: Final = 8
-"""Cells of the labels of facts."""
 WAY_CELLS: Final = 5
 MARK_CELLS: Final = 2
 MAX_RECENT: Final = 5

@@ -39,7 +39,7 @@ from acp_tui.ui.tab.prompt_routing import NOTHING_QUEUED, WATCHING
 from acp_tui.ui.tab.sessions import HistoryController, Welcoming
 from acp_tui.ui.tab.sessions_dialog import SessionsDialog
 from acp_tui.ui.tab.several import SeveralController
-from acp_tui.ui.tab.stage import NO_SESSION, Recorded
+from acp_tui.ui.tab.stage import NO_SESSION, Live, Recorded
 from acp_tui.ui.tab.worktrees import WorktreesController
 
 if TYPE_CHECKING:
@@ -100,7 +100,6 @@ class Actions:
 
     @property
     def has_failed(self) -> bool:
-        """Whether the last turn failed."""
         return self.said.last_failure is not None or self.tab.writing.failed is not None
 
     @property
@@ -213,7 +212,6 @@ class Actions:
     # Prompt
 
     async def search_history(self) -> None:
-        """Search earlier prompts."""
         if self.tab.prompt.redoes():  # Ctrl+R has another meaning in Vim's normal mode
             return
         if self.tab.writing.recall is None:
@@ -321,8 +319,21 @@ class Actions:
             self.tab.prompt.put_before(self.tab.writing.slash_command if words else "/later ")
 
     def restart(self) -> None:
-        """Restart the agent, and continue the session as far as the agent remembers it."""
-        self.tab.run(self.tab.opener.restart(), group="restart")
+        """Restart the agent, and continue the sessions of its tabs as far as the agent remembers them."""
+        self.tab.run(self._restart(), group="restart")
+
+    async def _restart(self) -> None:
+        link, others = self.tab.link, [tab for tab in self.tab.app.tabs if tab is not self.tab]
+        ends = [
+            (tab, tab.stage.session)
+            for tab in others
+            if tab.link is link and not link.has_lost_host and isinstance(tab.stage, Live)
+            if link.is_lost or tab.stage.session.conversation.is_connected
+        ]
+        await self.tab.opener.restart()
+        for tab, session in ends:
+            if not link.is_lost and session is tab.session and not session.conversation.is_connected:
+                tab.run(tab.opener.restart(), group="restart")
 
     def dismiss_visits(self) -> None:
         """Dismiss the pages that the agent asked for; it may never report them as done (R-ELIC-12)."""
@@ -333,16 +344,15 @@ class Actions:
     # Terminals and changes
 
     def show_changes(self) -> None:
-        """List the files that have changed."""
         changes = self.tab.changes
         if changes is None:
             self.tab.say(self.tab.writing.why_not or NO_SESSION)
         elif changes.is_listed_or_say():
-            self.tab.app.push_screen(ChangesScreen(changes, self.tab.prompt))
+            self.tab.app.push_screen(ChangesScreen(changes, self.tab.prompt.comments))
 
     def review(self, changes: FolderChanges, path: str) -> None:
         """Show how the file has changed."""
-        self.tab.app.push_screen(ReviewScreen(changes, path, self.tab.prompt))
+        self.tab.app.push_screen(ReviewScreen(changes, path, self.tab.prompt.comments))
 
 
 async def paste_from_clipboard(prompt: PromptInput, agent: Agent | None) -> None:

@@ -53,7 +53,6 @@ class AgentLink:
 
     @property
     def can_start(self) -> bool:
-        """Whether a process can be started."""
         return self._start is not None
 
     @property

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 from anyio import move_on_after
 from rich.segment import Segment
 from textual import events, work
-from textual.app import ComposeResult
-from textual.content import Content
 from textual.geometry import Size
 from textual.strip import Strip
 
@@ -29,7 +27,7 @@ from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.dialogs.agents import choose_agent
 from acp_tui.ui.kit.answer_guard import AnswerGuard
-from acp_tui.ui.kit.dialog import Dialog, Frame
+from acp_tui.ui.kit.dialog import Dialog
 from acp_tui.ui.kit.filtered_list import FilteredList
 from acp_tui.ui.kit.line_view import LineView
 from acp_tui.ui.kit.row_list import PickerRow, RowList, aligned, short_time
@@ -355,7 +353,6 @@ class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
 
     def __init__(self, source: GoingBack, way: Way, prompt: SentPrompt | None) -> None:
         """With the cursor on `prompt`, and this way marked."""
-        super().__init__()
         self._source = source
         self._prompt = prompt
         """The prompt that the ways are shown for."""
@@ -370,9 +367,7 @@ class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
         self._files = FileRows()
         self._guard = AnswerGuard(time.monotonic, self)
         """Knows since when the terminal shows the dialog."""
-
-    def compose(self) -> ComposeResult:
-        yield Frame(Content(title_of(self._ways.way, self._prompt)), KEYS, self._prompts, self._ways, self._files)
+        super().__init__(title_of(way, prompt), KEYS, self._prompts, self._ways, self._files)
 
     def on_mount(self) -> None:
         prompt = self._prompt
@@ -385,10 +380,9 @@ class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
 
     def before_key(self, event: events.Key) -> bool:
         """Take text for the draft that was typed before the dialog was there to be seen."""
-        prompt, text = self.prompt_below, event.character
-        if prompt is None or text is None or not event.is_printable or self._guard.was_shown_before(event):
+        if not event.is_printable or self._guard.was_shown_before(event):
             return False
-        prompt.insert(text)
+        self.write_below(event.character or "")
         return True
 
     def _rows(self) -> Iterator[PickerRow[SentPrompt | None]]:
@@ -448,7 +442,7 @@ class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
         """Show what Enter would do, and to which files."""
         is_files = self._ways.way == "files"
         files = sorted(self.seen.values(), key=lambda change: change.path) if is_files else ()
-        self.query_one(Frame).show_title(Content(title_of(self._ways.way, self._prompt)))
+        self.frame.show_title(title_of(self._ways.way, self._prompt))
         self._prompts.leave(self._files.show(files))
 
     def on_resize(self) -> None:

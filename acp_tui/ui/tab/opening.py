@@ -9,13 +9,7 @@ import anyio
 
 from acp_tui.client.errors import AgentUnreachable, ClientError
 from acp_tui.ui.base.app import keep_what_is_loaded
-from acp_tui.ui.tab.loading import (
-    BEFORE_A_COMMAND,
-    BEFORE_A_SESSION,
-    BEFORE_AN_AGENT,
-    BEFORE_TRACKING_CHANGES,
-    preload_in_thread,
-)
+from acp_tui.ui.tab import loading
 from acp_tui.ui.tab.stage import NO_AGENT_HERE, STILL_OPENING
 
 if TYPE_CHECKING:
@@ -70,7 +64,7 @@ class Opener:
                 await self._connect()
             else:
                 # Show a session that needs no agent. Its folder may be gone.
-                await preload_in_thread(BEFORE_AN_AGENT, BEFORE_A_SESSION)
+                await loading.preload_in_thread(loading.BEFORE_AN_AGENT, loading.BEFORE_A_SESSION)
                 self.is_under_way.set()
                 await self._open()
                 self._tab.app.begin_to_follow()
@@ -79,12 +73,12 @@ class Opener:
             self._is_connecting = False
 
     async def _connect(self) -> None:
-        await preload_in_thread(BEFORE_AN_AGENT)
+        await loading.preload_in_thread(loading.BEFORE_AN_AGENT)
         self.is_under_way.set()
         await self._open()
         self._is_open.set()
         await self.painted()
-        await preload_in_thread(BEFORE_TRACKING_CHANGES)
+        await loading.preload_in_thread(loading.BEFORE_TRACKING_CHANGES)
         self._tab.follow_changes()
         self._takes_stock.set()
         self._do_what_can_wait()
@@ -103,13 +97,13 @@ class Opener:
     async def _load_the_rest(self) -> None:
         with anyio.move_on_after(SHORT_PATIENCE_S):
             await self._is_open.wait()
-        await preload_in_thread(BEFORE_A_SESSION)
+        await loading.preload_in_thread(loading.BEFORE_A_SESSION)
         with anyio.move_on_after(PATIENCE_S):
             await self._is_open.wait()
         await self.painted()
         self._tab.app.begin_to_follow()
         await self._tab.writing.help()
-        await preload_in_thread(BEFORE_A_COMMAND)
+        await loading.preload_in_thread(loading.BEFORE_A_COMMAND)
 
     async def _open(self) -> None:
         try:
@@ -122,7 +116,7 @@ class Opener:
             return
         self._tab.show_open(self._tab.agent.title)
         await self.painted()
-        await preload_in_thread(BEFORE_A_SESSION)
+        await loading.preload_in_thread(loading.BEFORE_A_SESSION)
         await self._tab.show(session)
 
     async def _opened(self) -> Session:

@@ -12,7 +12,7 @@ from anyio import to_thread
 from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.prompt_queue import PastedImage, Prompt, PromptQueue
 from acp_tui.conversation.content import with_pastes
-from acp_tui.conversation.wording import how_ended
+from acp_tui.conversation.wording import comments_prompt, how_ended
 from acp_tui.ui.commands.table import slash_action
 from acp_tui.ui.kit.answer_guard import has_left_question
 from acp_tui.ui.prompt.input import PromptInput
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.tab.tab import Tab
 
 WATCHING: Final = "You can only watch this session."
+NOT_SENT: Final = "Not sent."
 NOT_STOPPED: Final = "The agent hasn't stopped yet; {restart} ends and restarts it"
 ESCAPE_AGAIN_S: Final = 1.0
 MAX_NAP_S: Final = 30.0
@@ -53,6 +54,8 @@ class PromptController:
         """Earlier prompts, once they are loaded."""
         self.slash_command = ""
         """The last one of ours, as it was written: where it can't be done, it goes back into the draft."""
+        self.entered = 0
+        """How many prompts and commands the user has entered."""
         self._is_written_in = False
         self._escaped_at = -ESCAPE_AGAIN_S
         self._failed: tuple[PromptQueue, int, Prompt] | None = None
@@ -129,16 +132,18 @@ class PromptController:
             self._tab.screen.run_worker(preload_for_answer, thread=True)
 
     def submit(self, message: PromptInput.Submitted) -> None:
-        """Submit what is written, or say why not and keep the draft. A blank draft releases the queue."""
+        """Submit what is written, or say why not and keep the draft. A blank draft sends what is held."""
+        self.entered += 1
+        self._tab.app.notices.drop_outdated()
         stage, session = self._tab.stage, self._tab.session
-        if not message.text.strip() and not message.images:
+        if not (message.text.strip() or message.images or self._prompt.comments):
             if session is not None:
                 self._go_on(session)
             return
         template = self._template(message.text)
         may_be_ours = template is None and message.text.startswith("/")
         own = slash_action(message.text, self._taken) if may_be_ours else None
-        if own is not None:
+        if own:
             self._prompt.attach(*message.images)
             self.slash_command = message.text
             self._tab.screen.run_worker(self._tab.screen.run_action(own))
@@ -168,11 +173,7 @@ class PromptController:
                 asks = f"This is what {template.file.name} asks, which came with the project: Enter sends it."
                 self._tab.say(asks, is_over=lambda: not self._prompt.text)
                 return
-        elif (
-            not message.is_reason
-            and typed != doubted
-            and (unknown := self._completion.unknown(typed) if self._completion is not None else "")
-        ):
+        elif not message.is_reason and typed != doubted and (unknown := self._doubt(typed, is_ours=own == "")):
             self._doubted = typed
             self._prompt.take_back(message)
             self._tab.say(unknown, severity="warning", is_over=lambda: not self._prompt.text)
@@ -181,6 +182,12 @@ class PromptController:
             stage.panel.view.action_follow()
         self._submit(stage.session, message)
         self._remember(typed)
+
+    def _doubt(self, text: str, *, is_ours: bool) -> str:
+        """What to say of a prompt that begins with a command that no one has, or with one that takes no words."""
+        if is_ours:
+            return f"{text.split()[0]} takes nothing after it. Enter sends it as it is."
+        return self._completion.unknown(text) if self._completion is not None else ""
 
     def _remember(self, text: str) -> None:
         if self.recall is not None:
@@ -224,7 +231,8 @@ class PromptController:
             case Live(session=session) if session.is_read_only:
                 return WATCHING
             case _:
-                return f"{self.why_not}." if self.why_not else ""
+                why = self.why_not
+                return f"{why}." if why == STILL_OPENING else NOT_SENT if why else ""  # the status line says the others
 
     @property
     def why_not(self) -> str:
@@ -251,12 +259,17 @@ class PromptController:
             self._prompt.attach(*written.images)  # to the next prompt
             self._tab.run(self._run_command(session, written.text.removeprefix("!").strip()))
             return
+        text, comments = written.text, self._prompt.comments
+        if comments:
+            told = comments_prompt([comment.prompt() for comment in comments])
+            text = f"{text}\n\n{told}" if text.strip() else told
+            comments.clear()
         if session.conversation.is_idle:
-            self._tab.run(self._send(session, Prompt(written.text, written.images)))
+            self._tab.run(self._send(session, Prompt(text, written.images)))
         elif self._steers(written):
-            self._tab.run(self._steer(session, Prompt(written.text, written.images)))
+            self._tab.run(self._steer(session, Prompt(text, written.images)))
         else:
-            session.queue.add(written.text, written.images, is_first=written.is_reason)
+            session.queue.add(text, written.images, is_first=written.is_reason)
         self._show_changed(session)
 
     def _steers(self, written: PromptInput.Submitted) -> bool:
@@ -367,13 +380,17 @@ class PromptController:
     # The queue
 
     def show_waiting(self, session: Session | None) -> None:
-        """Show this session's queue and outputs right above the prompt from now on."""
+        """Show this session's queue, and what goes with the next prompt, right above it from now on."""
         self._shown = session
-        waiting = QueueSummary()
+        comments = len(self._prompt.comments)
+        waiting = QueueSummary(comments=comments)
         if session is not None:
             outputs = tuple(offered.line for offered in session.commands.offered)
             queue = session.queue
-            waiting = QueueSummary(tuple(queue.prompts), tuple(queue.scheduled), queue.is_held, outputs)
+            can_go_on = self._can_go_on(session)
+            waiting = QueueSummary(
+                tuple(queue.prompts), tuple(queue.scheduled), queue.is_held, outputs, comments, can_go_on
+            )
         self._tab.screen.queue_lines.show(waiting)
 
     def _show_changed(self, session: Session) -> None:
@@ -384,16 +401,16 @@ class PromptController:
                 self.recall.draft_changed()  # queued prompts are saved with the draft
 
     def _go_on(self, session: Session) -> None:
-        """Release the queue and send its first prompt, if the queue is held and the agent is idle."""
-        if not session.queue.is_held or not session.conversation.is_idle:
+        """Send the first prompt that is held, if the agent is there and idle."""
+        if session.queue.is_held and self.why_not:
+            self._tab.say(f"{NOT_SENT} What is queued stays.", is_over=lambda: not self.why_not)
             return
-        if self.why_not:
-            self._tab.say(f"{self.why_not}.", is_over=lambda: not self.why_not)
-            return
-        session.queue.go_on()
-        prompt = session.queue.next()
+        prompt = session.queue.next(is_asked_for=True) if self._can_go_on(session) else None
         if prompt is not None:
             self._tab.run(self._send(session, prompt))
+
+    def _can_go_on(self, session: Session) -> bool:
+        return session.conversation.is_idle and not self.why_not
 
     @property
     def failed(self) -> Prompt | None:
@@ -531,6 +548,15 @@ class PromptController:
         for terminal_id in terminal_ids:
             session.commands.drop(terminal_id)
         self._show_changed(session)
+
+    def drop_attached(self) -> None:
+        """Don't send along the last output, or without one the last comment."""
+        session, comments = self._tab.session, self._prompt.comments
+        if session is not None and session.commands.offered:
+            self.drop_output(session, session.commands.offered[-1].terminal_id)
+        elif comments:
+            comments.pop()
+            self.show_waiting(session)
 
     async def _attached(self, prompt: Prompt, cwd: Path) -> tuple[Sequence[ContentBlock], Sequence[str]]:
         """The prompt with its pictures and the files it mentions, and notes about problems with them."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from acp_tui.ui.commands.keymap import is_writing
 from acp_tui.ui.commands.keys import note_question_gone
 from acp_tui.ui.kit.desktop import open_page
 from acp_tui.ui.kit.notice_lines import ASKING, AskingChanged
+from acp_tui.ui.textual_gaps.internals import press_in
 
 if TYPE_CHECKING:
     from textual.events import Key, Paste
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from acp_tui.client.sessions.agent import Agent
     from acp_tui.client.sessions.session import Session
     from acp_tui.conversation.elicitation import Elicitation, FormValues
+    from acp_tui.ui.kit.dialog import Dialog
     from acp_tui.ui.permission.form_card import FormCard
     from acp_tui.ui.tab.tab import Tab
 
@@ -172,9 +174,14 @@ class _Below:
             self._screen.set_focus(self._before)
 
     def write(self, text: str, keys: Sequence[Key | Paste], *, is_paste: bool) -> None:
-        """Write into the draft. Text typed on a card in a dialog is dropped, since the draft can't be seen."""
         if self._screen is self._tab:
             self._prompt.take_text(text, keys, is_paste=is_paste)
+            return
+        self.leave()
+        if self._before is not None:
+            cast("Dialog[Any]", self._screen).write_below(text, is_paste=is_paste)
+            for key in keys:
+                press_in(self._before, key)
 
 
 def _waiting(owner: Any) -> dict[Any, Elicitation]:

@@ -1,4 +1,4 @@
-"""What waits above the prompt: output for the next one, and prompts queued until the turn ends."""
+"""What waits above the prompt: output and comments for the next one, and prompts queued until the turn ends."""
 
 from __future__ import annotations
 
@@ -45,6 +45,10 @@ class QueueSummary(NamedTuple):
     """They are sent only when the user says so."""
     outputs: tuple[str, ...] = ()
     """Commands whose output is attached to the next prompt."""
+    comments: int = 0
+    """How many on lines are."""
+    can_go_on: bool = True
+    """The agent is there and idle."""
 
 
 class QueueLines(Static, can_focus=True):
@@ -69,7 +73,7 @@ class QueueLines(Static, can_focus=True):
         self._shown = waiting
         if self._keys and self._selected not in self._keys:
             self._selected = self._keys[min(at, len(self._keys) - 1)]
-        self.display = bool(self._keys or waiting.outputs)
+        self.display = bool(self._keys or waiting.outputs or waiting.comments)
         if self.has_focus_within and not self._keys:
             self.screen.set_focus(self._tab.prompt)
         self._draw()
@@ -121,7 +125,7 @@ class QueueLines(Static, can_focus=True):
     def on_click(self, event: events.Click) -> None:
         offset = event.get_content_offset(self)
         if offset is not None:
-            at = offset.y - len(list(self._output_lines())) - 1 + self._first  # below the outputs and the heading
+            at = offset.y - len(list(self._attached_lines())) - 1 + self._first  # below the attachments and the heading
             if self._first <= at < self._last:
                 self._select(at)
 
@@ -136,15 +140,17 @@ class QueueLines(Static, can_focus=True):
         if not self.display:
             return
         width = max(self.content_size.width, 4)
-        lines = [*self._output_lines(), *self._queue_lines(width)]
+        lines = [*self._attached_lines(), *self._queue_lines(width)]
         self.update(Content("\n").join(line.truncate(width, ellipsis=True) for line in lines))
 
-    def _output_lines(self) -> Iterator[Content]:
-        outputs = self._shown.outputs
+    def _attached_lines(self) -> Iterator[Content]:
+        outputs, comments = self._shown.outputs, self._shown.comments
+        what = [f"{comments} comment{'s' * (comments > 1)}"] * bool(comments)
         if outputs:
-            what = f"output of `{outputs[-1]}`" if len(outputs) == 1 else f"output of {len(outputs)} commands"
+            what.append(f"output of `{outputs[-1]}`" if len(outputs) == 1 else f"output of {len(outputs)} commands")
+        if what:
             # What can't be guessed comes first, because a long command is cut.
-            yield Content.styled(f"+ with your next prompt (Backspace removes it): {what}", MUTED)
+            yield Content.styled(f"+ with your next prompt (Backspace removes it): {', '.join(what)}", MUTED)
 
     @property
     def _first(self) -> int:
@@ -179,8 +185,10 @@ class QueueLines(Static, can_focus=True):
     @property
     def _when(self) -> tuple[str, ...]:
         """When they are sent, in long and short form."""
-        if self._shown.is_held:
+        if self._shown.is_held and self._shown.can_go_on:
             return "on hold: Enter in an empty prompt sends the next", "on hold: Enter sends"
+        if self._shown.is_held:
+            return ("on hold",)
         if not self._shown.prompts:
             return ("each at its time",)
         return ("sent after this turn",)

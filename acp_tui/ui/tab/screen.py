@@ -12,7 +12,6 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.events import Key, Paste
-from textual.screen import Screen
 
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.keymap import BY_ID
@@ -24,10 +23,9 @@ from acp_tui.ui.tab.loading import BEFORE_A_COMMAND, preload_in_thread
 from acp_tui.ui.tab.queue_lines import QueueLines
 from acp_tui.ui.tab.stage import Failed, Live, Recorded, Starting
 from acp_tui.ui.tab.tabs import TabLine
+from acp_tui.ui.textual_gaps.internals import HomeScreen
 
 if TYPE_CHECKING:
-    from textual.widget import Widget
-
     from acp_tui.ui.conversation.view import ConversationView
     from acp_tui.ui.session.panel import SessionPanel
     from acp_tui.ui.session.sidebar import Sidebar
@@ -40,7 +38,7 @@ CONVERSATION_KEYS: Final = ("{move_up} {move_down} move", UNFOLDS, "{focus_promp
 """Shown in place of the facts while the conversation has the keyboard."""
 
 
-class SessionScreen(Screen[None]):
+class SessionScreen(HomeScreen):
     """Shows the session of a tab; without one, how far the agent's start is, or why it failed."""
 
     PLACE: Final = "session"
@@ -59,7 +57,7 @@ class SessionScreen(Screen[None]):
         self._starting = StartingLine(tab.link.name, tab.clock, lambda: tab.link.start_log)
         self.queue_lines = QueueLines(tab)
         self._prompt_frame = PromptFrame(id="prompt-frame")
-        self.prompt = self._prompt_frame.prompt
+        self.prompt: PromptInput = self._prompt_frame.prompt
         self._status_line = StatusLine(id="status")
         self._is_whole = asyncio.Event()
         """Set when all of it is mounted, so that a panel can be, too."""
@@ -90,11 +88,6 @@ class SessionScreen(Screen[None]):
 
     async def on_unmount(self) -> None:
         await self.tab.writing.end()
-
-    @property
-    def is_there(self) -> bool:
-        """Whether it's in the app, and stays."""
-        return self.is_attached and not self._pruning
 
     @property
     def is_current(self) -> bool:
@@ -164,7 +157,7 @@ class SessionScreen(Screen[None]):
 
     def show_status(self) -> None:
         """Show what the tab is doing."""
-        self.prompt.note_why_not(self.tab.writing.why_not)
+        self.prompt.note_way(can_send=not self.tab.writing.why_not)
         self.tab.app.notices.drop_outdated()
         if not self._is_on_screen:
             return
@@ -178,7 +171,7 @@ class SessionScreen(Screen[None]):
             case Starting(phase=phase) | Failed(phase=phase):
                 return Status(phase=phase)
             case Recorded():
-                return Status(phase="read back from a recording")
+                return Status(phase=self.tab.writing.why_not)
             case Live(panel=panel):
                 return self._status_of(panel)
 
@@ -272,12 +265,6 @@ class SessionScreen(Screen[None]):
     def action_paste(self) -> None:
         self.tab.run(self.tab.actions.paste())
 
-    def _reset_focus(self, widget: Widget, avoiding: list[Widget] | None = None) -> None:
-        # When a widget is removed, hidden, or disabled, Textual focuses another one nearby. A search that ended with
-        # its session gave the keyboard to the next session's welcome.
-        if self.focused is widget:
-            self.set_focus(None if self.prompt in (avoiding or ()) else self.prompt)
-
     def before_key(self, event: Key) -> None:
         """Send typed text, and the keys after it, to the draft if it means nothing where the focus is."""
         if is_unbound_text(self.focused, event):
@@ -363,9 +350,7 @@ class SessionScreen(Screen[None]):
             self.tab.session.answer_permission(message.rejection.key, message.rejection.option_id)
 
     def on_prompt_input_drop_requested(self) -> None:
-        session = self.tab.session
-        if session is not None:
-            self.tab.writing.drop_output(session, *[one.terminal_id for one in session.commands.offered[-1:]])
+        self.tab.writing.drop_attached()
 
     def on_prompt_input_escape_requested(self, message: PromptInput.EscapeRequested) -> None:
         """Go back from a subagent, or cancel the turn, or go back to an earlier prompt."""

@@ -12,7 +12,6 @@ from typing import Any, ClassVar, Final, TypeAlias
 
 from rich.style import Style
 from textual import events, on, work
-from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
 from textual.message import Message
@@ -30,7 +29,7 @@ from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.dialogs.session_rows import EARLIER, NEEDS_YOU, OpenMode, SessionRow, in_order, row_of, session_rows
-from acp_tui.ui.kit.dialog import Dialog, Frame, shown, shown_line
+from acp_tui.ui.kit.dialog import Dialog, shown, shown_line
 from acp_tui.ui.kit.filtered_list import FilteredList, matching
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.kit.row_list import MOST_ROWS, PickerRow
@@ -157,7 +156,8 @@ class SessionList(FilteredList):
 
 HERE: Final = "this project"
 EVERYWHERE: Final = "all projects"
-MARK_CELLS: Final = 2
+BESIDE_CELLS: Final = 4
+"""Beside a row: its mark, and the scroll bar with its gap."""
 MOST_LINES: Final = 40
 """Of the dialog with a question; the stylesheet says it, too."""
 LINES_BESIDE: Final = 16
@@ -217,7 +217,6 @@ class SessionsDialog(Dialog[Act | None]):
         self, source: HistoryController, *, here: Path | None = None, now: Callable[[], datetime] = datetime.now
     ) -> None:
         """`here` is the user's folder."""
-        super().__init__()
         self._source = source
         self._here = here
         self._now = now
@@ -242,7 +241,8 @@ class SessionsDialog(Dialog[Act | None]):
         self._wanted = ""
         """The words to search for in the conversations."""
         self._reading: Worker[None] | None = None
-        self._list = SessionList(self._draw(in_order(source.in_tabs())), empty="Loading …")
+        rows = session_rows(in_order(source.in_tabs()), here=here, now=now().astimezone(), cells=0)
+        self._list = SessionList(rows, empty="Loading …")
         self._notice: tuple[str, Content] | None = None
         """What was said of the row with this key."""
         self._asking: SessionPanel | None = None
@@ -251,10 +251,7 @@ class SessionsDialog(Dialog[Act | None]):
         """The most that the card has taken while a question waits, so that nothing moves with the cursor."""
         self._card = QuestionBelow(self, clock=source.clock)
         self._said = Static(classes="dialog-said", markup=False)
-        self._frame = Frame(Content("Sessions"), self._keys, self._list, self._card, self._said)
-
-    def compose(self) -> ComposeResult:
-        yield self._frame
+        super().__init__("Sessions", self._keys, self._list, self._card, self._said)
 
     def on_mount(self) -> None:
         """Begin at the session in front, or at the first one that needs the user."""
@@ -406,7 +403,7 @@ class SessionsDialog(Dialog[Act | None]):
         is_needed = any(row.is_tab and row.group == NEEDS_YOU for row in rows)
         height = min(self.size.height, MOST_LINES)
         is_low = self.has_class("-low")
-        beside = LINES_AROUND - is_low - is_needed + self._frame.key_lines  # without a title, or a blank line
+        beside = LINES_AROUND - is_low - is_needed + self.frame.key_lines  # without a title, or a blank line
         room = height - beside - max(height // LIST_SHARE, 3)
         self._card_lines = min(self._card_lines, room) * is_needed
         is_dense = is_low or (is_needed and both > height - beside - self._card_lines)
@@ -414,7 +411,7 @@ class SessionsDialog(Dialog[Act | None]):
         self.set_class(is_dense, "-dense")
         self.set_class(bool(self._card_lines), "-needed")
         self.set_class(bool(self._card_lines) or lines > min(MOST_ROWS, height - LINES_BESIDE), "-full")
-        self._frame.styles.max_height = beside + self._card_lines + max(lines, 3) if self._card_lines else None
+        self.frame.styles.max_height = beside + self._card_lines + max(lines, 3) if self._card_lines else None
         self._card.fit(room)
 
     def _draw(self, rows: Iterable[SessionRow]) -> list[PickerRow[str]]:
@@ -422,7 +419,7 @@ class SessionsDialog(Dialog[Act | None]):
             rows,
             here=self._here,
             now=self._now().astimezone(),
-            cells=self._list.size.width - MARK_CELLS if self.is_mounted else 0,
+            cells=self._list.size.width - BESIDE_CELLS,
             is_low=self.has_class("-dense"),
         )
 
@@ -510,7 +507,7 @@ class SessionsDialog(Dialog[Act | None]):
 
     def on_filtered_list_moved(self) -> None:
         """Show its keys, what its agent asks, and the lines that match the search."""
-        self._frame.show_keys(self._keys)
+        self.frame.show_keys(self._keys)
         self._say_how_it_stands()
         self._show_question()
         if self._reading is None or self._reading.is_finished:
@@ -564,12 +561,6 @@ class SessionsDialog(Dialog[Act | None]):
     @property
     def comments(self) -> list[Comment]:
         return self._asking.comments if self._asking is not None else []
-
-    def write_before(self, text: str, keys: Sequence[events.Key | events.Paste]) -> None:
-        """Put the text before the session's own draft, and go there."""
-        if self._asking is not None:
-            self._asking.write_before(text, keys)
-            self._open()
 
     def ask_why(self, rejection: Rejection, typed: str, keys: Sequence[events.Key | events.Paste]) -> None:
         """Let the user write the reason in the session's own prompt."""

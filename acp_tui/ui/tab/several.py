@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from anyio import move_on_after, to_thread
 from textual import work
-from textual.app import ComposeResult
 from textual.content import Content
 from textual.widgets import Static
 
@@ -25,7 +24,7 @@ from acp_tui.ui.changes.list import ChangesScreen
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.dialogs.agents import AIRY_FROM_ROWS, AgentList, Read
 from acp_tui.ui.dialogs.trust import agreed_command
-from acp_tui.ui.kit.dialog import Dialog, Frame, shown_line
+from acp_tui.ui.kit.dialog import Dialog
 from acp_tui.ui.kit.filtered_list import FilteredList
 from acp_tui.ui.kit.pickers import ListDialog
 from acp_tui.ui.kit.row_list import NumberedRows, PickerRow
@@ -74,7 +73,6 @@ class SeveralDialog(Dialog[list[ListedAgent] | None]):
 
     def __init__(self, current: ListedAgent, read: Read = read_catalogue) -> None:
         """`current` is chosen to begin with."""
-        super().__init__()
         self._agents: Sequence[ListedAgent] = (current,)
         self._read = read
         self._rows = CountedRows()
@@ -82,10 +80,8 @@ class SeveralDialog(Dialog[list[ListedAgent] | None]):
         self._counts[current.name] = 1
         self._list = AgentList(self._rows, has_search=False)
         self._said = Static(EACH, classes="dialog-said", markup=False)
-
-    def compose(self) -> ComposeResult:
         keys = "{list_choose} start · {choice_choose} one more · {choice_clear} one fewer · {dialog_close} close"
-        yield Frame(Content("Send the prompt to several agents"), keys, self._list, self._said)
+        super().__init__("Send the prompt to several agents", keys, self._list, self._said)
 
     def on_mount(self) -> None:
         self._show_agents()
@@ -174,7 +170,6 @@ class CompareDialog(ListDialog["Compared | Tab | None"]):
 
     def __init__(self, compared: Sequence[Compared], listeners: list[Callable[[], None]], line: str) -> None:
         """`line` is the user's command, "" for none. `listeners` are called when a tab changes its state."""
-        super().__init__()
         self._compared = compared
         self._listeners = listeners
         self._line = line
@@ -182,12 +177,8 @@ class CompareDialog(ListDialog["Compared | Tab | None"]):
         self._ends: dict[Compared, str] = {}
         """How the command ended."""
         self._list = FilteredList(has_search=False)
-
-    def compose(self) -> ComposeResult:
-        where = from_home(Path(self._compared[0].worktree.origin))
-        title = f"Worktrees of {where}" + f" · {self._line}" * bool(self._line)
-        self._frame = Frame(shown_line(title), REVIEWING, self._list)
-        yield self._frame
+        where = from_home(Path(compared[0].worktree.origin))
+        super().__init__(f"Worktrees of {where}" + f" · {line}" * bool(line), REVIEWING, self._list)
 
     def on_mount(self) -> None:
         self._listeners.append(self._note_state)
@@ -223,7 +214,7 @@ class CompareDialog(ListDialog["Compared | Tab | None"]):
 
     def on_filtered_list_moved(self) -> None:
         is_ready = self._list.row is None or self._list.row.value.has_finished
-        self._frame.show_keys(REVIEWING if is_ready else GOING)
+        self.frame.show_keys(REVIEWING if is_ready else GOING)
 
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
         """Show the changes of an agent that has finished; otherwise go where it works, asks, or failed."""
@@ -231,7 +222,7 @@ class CompareDialog(ListDialog["Compared | Tab | None"]):
         if not message.row.value.has_finished:
             self.dismiss(tab)
         elif tab.changes is not None and tab.changes.is_listed_or_say():
-            self.app.push_screen(ChangesScreen(tab.changes, tab.prompt))
+            self.app.push_screen(ChangesScreen(tab.changes, tab.prompt.comments))
 
     def action_choose(self) -> None:
         if self._list.row is not None:
@@ -326,6 +317,7 @@ class SeveralController:
             tab.app.run_worker(_close(chosen, others, tab))  # whichever of the tabs is closed
         elif chosen is not None and chosen in tab.app.tabs:
             await tab.app.tabs.go_to(chosen)
+            chosen.screen.focus_card()
 
 
 def _in_worktrees(tabs: Iterable[Tab]) -> list[Compared]:

@@ -30,6 +30,7 @@ from acp_tui.ui.tab.questions import QuestionsController
 from acp_tui.ui.tab.screen import SessionScreen
 from acp_tui.ui.tab.stage import Failed, Live, Recorded, Stage, Starting
 from acp_tui.ui.tab.tabs import FIRST_MODE
+from acp_tui.ui.textual_gaps.internals import stays
 
 if TYPE_CHECKING:
     from textual.notifications import SeverityLevel
@@ -128,7 +129,6 @@ class Tab:
 
     @property
     def sidebar(self) -> SidebarController:
-        """The sidebar next to the session."""
         return self._panels.sidebar
 
     @cached_property
@@ -249,10 +249,12 @@ class Tab:
         title: str = "",
         is_over: Callable[[], bool] | None = None,
     ) -> None:
-        """Tell the user, but no longer than until `is_over` returns True at a change of the tab's state."""
-        text = make_visible(text)
-        if is_over is not None:
-            self.app.notices.is_over[text] = is_over
+        """Tell the user, but no longer than until `is_over` returns True at a change of the tab's state.
+
+        Without it, until the next prompt or command, which may correct what this is about.
+        """
+        text, entered = make_visible(text), self.writing.entered
+        self.app.notices.is_over[text] = is_over or (lambda: self.writing.entered > entered)
         self.screen.notify(text, severity=severity, title=make_visible_line(title), markup=False)
 
     def say_error(self, error: ClientError) -> None:
@@ -269,7 +271,7 @@ class Tab:
 
         What was due after a frame may come when the tab is gone.
         """
-        if self.screen.is_there:
+        if stays(self.screen):
             told: Any = partial(self._told, work)  # Textual's types lack what it takes
             self.screen.run_worker(told, exclusive=bool(group), group=group or "default")
         else:
@@ -356,8 +358,20 @@ class Tab:
             await self.opener.begin_anew()
             return
         await self.app.open_tab(self.app.link_to(agent.command, origin), origin)
+        await self._give_way()
+
+    async def _give_way(self) -> None:
         self.app.take_away_later(self)
         await self.leave()
+
+    async def make_room(self) -> None:
+        """Give way to the tab in front, which was opened from here, if nothing was said or written here."""
+        front, said = self.app.tabs.front, self.conversation
+        can_go = front is not None and front is not self and front.link.can_start and not self.link.is_hosted
+        if not can_go or self.worktree or not isinstance(self.stage, Live) or self.stage.session.queue.scheduled:
+            return
+        if said is not None and said.is_blank and not said.is_asking and self.prompt.is_blank:
+            await self._give_way()
 
     # As one of the tabs
 
@@ -374,6 +388,7 @@ class Tab:
         self._has_news = False
         self.screen.show_tabs()
         self.screen.show_sidebar()
+        self.writing.show_waiting(self.session)
         if self.panel is not None:
             self.panel.view.frames.schedule()
         self.questions.look_for_questions()

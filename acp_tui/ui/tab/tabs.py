@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 from textual import events
 from textual.app import App
 from textual.content import Content
-from textual.dom import DOMNode
 
 from acp_tui.ui.session.status_line import MAX_CELLS, EdgeLine, TabState, label_cells, tab_label
+from acp_tui.ui.textual_gaps.internals import forget_closed_watchers
 
 if TYPE_CHECKING:
     from acp_tui.ui.tab.tab import Tab
@@ -115,7 +115,7 @@ class Tabs:
         if is_front:
             await self.go_to(self._tabs[min(at, len(self) - 1)])
         await self._app.remove_mode(tab.mode)
-        _forget_closed_watchers(self._app)
+        forget_closed_watchers(self._app)
         self.tell()
 
     def tell(self) -> None:
@@ -124,13 +124,6 @@ class Tabs:
             self.front.screen.show_tabs()
         for listener in tuple(self.listeners):
             listener()
-
-
-def _forget_closed_watchers(app: App[Any]) -> None:
-    """Drop watchers of closed tabs: Textual does that only on a change, which would keep whole tabs in memory."""
-    watchers: dict[str, list[tuple[DOMNode, object]]] = getattr(app, "__watchers", {})
-    for of_attribute in watchers.values():
-        of_attribute[:] = [(node, callback) for node, callback in of_attribute if not node._closing]
 
 
 def fitted(tabs: Sequence[Tab], front: int, width: int) -> tuple[int, list[Content]]:
@@ -222,7 +215,6 @@ class TabLine(EdgeLine):
         """The cells of each visible tab."""
 
     def show(self, tabs: Tabs) -> None:
-        """Show the tabs' current states."""
         self._tabs = tabs
         self.display = len(tabs) > 1
         self._draw()

@@ -12,23 +12,12 @@ from anyio import to_thread
 
 from acp_tui.client.save_content import Saveable, save_block
 from acp_tui.client.sessions.session import Session
-from acp_tui.conversation.buffers import TextBuffer
-from acp_tui.conversation.content import Audio, BlobResource, ContentBlock, Image, TextResource, is_for_user
+from acp_tui.conversation import buffers, content, tool_calls, tool_text, wording
 from acp_tui.conversation.conversation import Conversation, snapshot
 from acp_tui.conversation.entries import Compaction, Entry, EntryId, Message, OwnCommand, TerminalState, ToolCallEntry
 from acp_tui.conversation.facts import SessionId
-from acp_tui.conversation.tool_calls import (
-    BlockContent,
-    Location,
-    TerminalContent,
-    TerminalId,
-    ToolCallId,
-    changed_paths,
-)
-from acp_tui.conversation.tool_text import shown_location
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.visible.confusables import make_visible_path
-from acp_tui.conversation.wording import from_home
 from acp_tui.ui.conversation.blocks import block_label
 from acp_tui.ui.conversation.subagents import name_of
 from acp_tui.ui.dialogs.naming import ExportDialog
@@ -109,7 +98,7 @@ class TakeOut:
         dialog = ExportDialog(session.cwd, file or facts.default_name(about, ".md"), write, is_chosen=bool(file))
         written = await self._tab.ask(dialog)
         if written is not None:
-            self._tab.say(f"Written to {make_visible_line(from_home(written))}\n{writing.NOT_REDACTED}")
+            self._tab.say(f"Written to {make_visible_line(wording.from_home(written))}\n{writing.NOT_REDACTED}")
 
     # One entry
 
@@ -143,7 +132,7 @@ class TakeOut:
         if block is None:
             return
         file = await to_thread.run_sync(save_block, block, self._cwd)
-        self._say(f"Saved as {make_visible_path(from_home(file))}", is_problem=False)
+        self._say(f"Saved as {make_visible_path(wording.from_home(file))}", is_problem=False)
 
     async def stop_one(self) -> None:
         """Ask the agent to stop what the entry shows, if it supports that. The turn goes on."""
@@ -190,8 +179,8 @@ class TakeOut:
         assert self._tab.session is not None
         return self._tab.session.cwd
 
-    def _shown(self, location: Location) -> str:
-        return shown_location(location, str(self._cwd))
+    def _shown(self, location: tool_calls.Location) -> str:
+        return tool_text.shown_location(location, str(self._cwd))
 
     def _say(self, text: str, *, is_problem: bool = True) -> None:
         self._tab.say(text, severity="warning" if is_problem else "information")
@@ -224,8 +213,8 @@ class Stoppable(NamedTuple):
     """A tool call, agent's terminal, or subagent that the agent can be asked to stop."""
 
     title: str
-    call_id: ToolCallId | None = None
-    terminal_id: TerminalId | None = None
+    call_id: tool_calls.ToolCallId | None = None
+    terminal_id: tool_calls.TerminalId | None = None
     subagent_id: SessionId | None = None
 
 
@@ -247,29 +236,29 @@ def stoppable_in(conversation: Conversation) -> dict[Stoppable, Entry]:
     return found
 
 
-def locations_of(entry: Entry) -> Sequence[Location]:
+def locations_of(entry: Entry) -> Sequence[tool_calls.Location]:
     """Where a tool call works, each place once, followed by other files that it changes."""
     if not isinstance(entry, ToolCallEntry):
         return ()
     call = entry.call
     named = {(one.path, one.line): one for one in call.locations}
     known = {one.path for one in call.locations}
-    changed = {path: Location(path) for path in changed_paths(call.content) if path not in known}
+    changed = {path: tool_calls.Location(path) for path in tool_calls.changed_paths(call.content) if path not in known}
     return [*named.values(), *changed.values()]
 
 
 def attached_to(entry: Entry) -> Sequence[Saveable]:
     """The blocks that can be saved as files, if they are from the agent and for the user."""
-    saveable = Image | Audio | BlobResource | TextResource
-    return [block for block in _blocks_of(entry) if isinstance(block, saveable) and is_for_user(block)]
+    saveable = content.Image | content.Audio | content.BlobResource | content.TextResource
+    return [block for block in _blocks_of(entry) if isinstance(block, saveable) and content.is_for_user(block)]
 
 
-def _blocks_of(entry: Entry) -> Iterable[ContentBlock]:
+def _blocks_of(entry: Entry) -> Iterable[content.ContentBlock]:
     match entry:
         case Message(role="agent" | "thought", parts=parts):
-            return [part for part in parts if not isinstance(part, TextBuffer)]
+            return [part for part in parts if not isinstance(part, buffers.TextBuffer)]
         case ToolCallEntry(call=call):
-            return [item.block for item in call.content if isinstance(item, BlockContent)]
+            return [item.block for item in call.content if isinstance(item, tool_calls.BlockContent)]
         case Compaction(summary=summary):
             return summary
         case _:
@@ -285,7 +274,7 @@ class TerminalsController:
 
     def __init__(self, tab: Tab) -> None:
         self._tab = tab
-        self._interrupted: TerminalId | None = None
+        self._interrupted: tool_calls.TerminalId | None = None
         """The command that Ctrl+C was pressed in last."""
 
     def stop_own(self) -> bool:
@@ -351,13 +340,13 @@ class TerminalsController:
         self._tab.say(f"{what}: {command}", is_over=is_over)
 
 
-def _terminals_of(entry: Entry | None) -> Sequence[TerminalId]:
+def _terminals_of(entry: Entry | None) -> Sequence[tool_calls.TerminalId]:
     """The terminals that an entry shows, from top to bottom."""
     match entry:
         case OwnCommand(terminal_id=terminal_id):
             return (terminal_id,)
         case ToolCallEntry(call=call):
-            return [item.terminal_id for item in call.content if isinstance(item, TerminalContent)]
+            return [item.terminal_id for item in call.content if isinstance(item, tool_calls.TerminalContent)]
         case _:
             return ()
 

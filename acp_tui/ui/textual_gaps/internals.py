@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache, partial, wraps
-from typing import Any
+from typing import Any, Final
 
 from rich.console import RenderableType
 from textual import message_pump
@@ -20,6 +20,7 @@ from textual.binding import Binding
 from textual.dom import DOMNode
 from textual.driver import Driver
 from textual.events import Key, Paste
+from textual.geometry import Region
 from textual.screen import Screen
 from textual.strip import Strip
 from textual.timer import Timer
@@ -96,6 +97,19 @@ class PatchedApp(App[None]):
         """Show the notices on the screen in front."""
 
 
+class HomeScreen(Screen[None]):
+    """A screen whose prompt gets the keyboard when the widget that has it is removed, hidden, or disabled.
+
+    Textual gives it to another one nearby: a search that ended with its session, to the next session's welcome.
+    """
+
+    prompt: Widget
+
+    def _reset_focus(self, widget: Widget, avoiding: list[Widget] | None = None) -> None:
+        if self.focused is widget:
+            self.set_focus(None if self.prompt in (avoiding or ()) else self.prompt)
+
+
 class AwaitedRemoval(AwaitRemove):
     """A removal that continues even if the task that awaits it is cancelled.
 
@@ -128,11 +142,13 @@ def patch_textual() -> None:
     """Patch what no override reaches, in the whole process."""
     create_strip_caches_on_use()
     message_pump.Timer = ReliableTimer  # type: ignore[attr-defined]  # imported there, but not exported
+    measure_after_each_change()
     mount_nothing_at_the_end()
     focus_nothing_that_leaves()
     dismiss_no_other_screen()
     finish_what_is_awaited()
     cut_what_is_selected()
+    edit_in_the_order_of_the_keys()
 
 
 def mount_nothing_at_the_end() -> None:
@@ -148,6 +164,20 @@ def mount_nothing_at_the_end() -> None:
     Widget.mount = mount_until_then  # type: ignore[method-assign]  # Textual has no hook for it
 
 
+def measure_after_each_change() -> None:
+    """Make Textual measure a widget again that changes twice before it is idle, with a layout in between.
+
+    It kept the size that it had measured in between: the second line of a dialog's keys was cut.
+    """
+
+    @wraps(refresh := Widget.refresh)
+    def refresh_and_measure(self: Widget, *regions: Region, **how: bool) -> Widget:
+        self._layout_updates += how.get("layout", False)
+        return refresh(self, *regions, **how)
+
+    Widget.refresh = refresh_and_measure  # type: ignore[method-assign, assignment]  # Textual has no hook for it
+
+
 def cut_what_is_selected() -> None:
     """Make Textual's Ctrl+X cut only a selection. Without one, it deleted the whole line."""
 
@@ -159,6 +189,33 @@ def cut_what_is_selected() -> None:
     TextArea.action_cut = cut  # type: ignore[method-assign]  # one for every text area
 
 
+NOT_OF_FIELDS: Final = ("submit", "cursor_page_up", "cursor_page_down")
+"""Bound in Textual's fields, but what is around a field may use these keys first."""
+
+
+def edit_in_the_order_of_the_keys() -> None:
+    """Make fields handle their bindings at once. Through the app, they came after letters that were typed later.
+
+    The key still goes up to the cards, which count it, and to the app, which must not run the binding again.
+    """
+
+    @wraps(take_key := Widget._on_key)
+    async def edit(self: Widget, event: Key) -> None:
+        is_field = self.check_consume_key("a", "a")
+        for binding in bindings_of_key(self, event.key) if is_field and not event.is_printable else ():
+            if binding.action not in NOT_OF_FIELDS and await self.app.run_action(binding.action, self):
+                event.is_of_field = True  # type: ignore[attr-defined]
+                return
+        await take_key(self, event)
+
+    @wraps(run_binding := App._on_key)
+    async def run_others(self: App[Any], event: Key) -> None:
+        if not hasattr(event, "is_of_field"):
+            await run_binding(self, event)
+
+    Widget._on_key, App._on_key = edit, run_others  # type: ignore[method-assign]  # Textual has no hook for them
+
+
 def focus_nothing_that_leaves() -> None:
     """Make Textual give no keyboard to a widget that is being removed: it would swallow keys.
 
@@ -168,7 +225,7 @@ def focus_nothing_that_leaves() -> None:
 
     @wraps(set_focus := Screen.set_focus)
     def set_focus_if_it_stays(self: Screen[Any], widget: Widget | None, *how: Any, **options: Any) -> None:
-        if widget is None or (widget.is_attached and not any(place._pruning for place in widget.ancestors_with_self)):
+        if widget is None or stays(widget):
             set_focus(self, widget, *how, **options)
 
     Screen.set_focus = set_focus_if_it_stays  # type: ignore[method-assign]  # Textual has no hook for it
@@ -207,6 +264,18 @@ def finish_what_is_awaited() -> None:
         return asyncio.shield(self._future).__await__()
 
     AwaitComplete.__await__ = await_shielded  # type: ignore[method-assign]  # Textual has no hook for it
+
+
+def stays(widget: Widget) -> bool:
+    """Whether it's in the app, and isn't being removed, by itself or with what is around it."""
+    return widget.is_attached and not any(place._pruning for place in widget.ancestors_with_self)
+
+
+def forget_closed_watchers(app: App[Any]) -> None:
+    """Drop watchers of closed screens: Textual does that only on a change, which would keep whole tabs in memory."""
+    watchers: dict[str, list[tuple[DOMNode, object]]] = getattr(app, "__watchers", {})
+    for of_attribute in watchers.values():
+        of_attribute[:] = [(node, callback) for node, callback in of_attribute if not node._closing]
 
 
 def write_to_terminal(app: App[Any], sequence: str) -> None:

@@ -289,5 +289,4 @@ class FrameIndex:
         )
 
     def flags(self, start: int, stop: int) -> Sequence[int]:
-        """The flags of these lines."""
         return self._flags[start - self.first : stop - self.first]

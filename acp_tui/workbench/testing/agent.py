@@ -12,18 +12,11 @@ from acp_tui.conversation.facts import AuthMethod, SessionId, SessionPage
 from acp_tui.conversation.updates import ElicitationAction
 from acp_tui.protocol.roles import AgentCapabilities, AgentIdentity, McpServer
 from acp_tui.workbench.conformance import Finding, Frame, Linter, Severity
+from acp_tui.workbench.testing import turn
 from acp_tui.workbench.testing.failures import AgentFailure, frames_text, recording_text
 from acp_tui.workbench.testing.link import Link
 from acp_tui.workbench.testing.scripted_user import WatchedSession
 from acp_tui.workbench.testing.session import AcpSession, Prompt, RunningTurn
-from acp_tui.workbench.testing.turn import (
-    AnswerRule,
-    ElicitationAnswers,
-    ElicitationReply,
-    PermissionAnswers,
-    Turn,
-    Wanted,
-)
 
 __tracebackhide__ = True  # pytest shows the line of the test instead
 
@@ -47,7 +40,7 @@ class AcpAgent:
         """The most recently opened session; a new one if there isn't one."""
         return self._session or self.new_session()
 
-    def prompt(self, prompt: Prompt, *, timeout_s: float | None = None) -> Turn:
+    def prompt(self, prompt: Prompt, *, timeout_s: float | None = None) -> turn.Turn:
         """Run a turn to its end; see `AcpSession.prompt`."""
         return self.session.prompt(prompt, timeout_s=timeout_s)
 
@@ -58,27 +51,27 @@ class AcpAgent:
     # The user's answers
 
     @property
-    def permissions(self) -> PermissionAnswers:
+    def permissions(self) -> turn.PermissionAnswers:
         """The permission requests, and how to answer them."""
         return self._link.user.permissions
 
     @property
-    def elicitations(self) -> ElicitationAnswers:
+    def elicitations(self) -> turn.ElicitationAnswers:
         """The forms and pages, and how to answer them."""
         return self._link.user.elicitations
 
-    def on_permission(self, kind: str, *, title: Wanted = None, tool: str | None = None) -> None:
+    def on_permission(self, kind: str, *, title: turn.Wanted = None, tool: str | None = None) -> None:
         """Answer every matching permission request with the option of this kind, such as "allow_once".
 
         `title` is a part of the tool call's title, or a pattern; `tool` is the tool call's kind.
         """
-        self.permissions.standing.append(AnswerRule(kind, title, tool))
+        self.permissions.standing.append(turn.AnswerRule(kind, title, tool))
 
     def on_elicitation(
-        self, action: ElicitationAction, values: FormValues | None = None, *, message: Wanted = None
+        self, action: ElicitationAction, values: FormValues | None = None, *, message: turn.Wanted = None
     ) -> None:
         """Answer every matching form or page: "accept" (a form, with these values), "decline", or "cancel"."""
-        self.elicitations.standing.append(AnswerRule(ElicitationReply(action, values), message))
+        self.elicitations.standing.append(turn.AnswerRule(turn.ElicitationReply(action, values), message))
 
     # Sessions
 
@@ -144,7 +137,6 @@ class AcpAgent:
         self._link.ask(f"the login {method_id!r} (authenticate)", lambda: call(method_id))
 
     def logout(self) -> None:
-        """Log out."""
         self._link.ask("the logout", self._link.agent.logout)
 
     def send_extension(self, method: str, params: Any) -> Any:
@@ -170,12 +162,10 @@ class AcpAgent:
 
     @property
     def capabilities(self) -> AgentCapabilities:
-        """Its capabilities."""
         return self._link.agent.capabilities
 
     @property
     def auth_methods(self) -> tuple[AuthMethod, ...]:
-        """Its login methods."""
         return self._link.agent.auth_methods
 
     @property

@@ -9,7 +9,7 @@ from acp_tui.client.errors import ClientError
 from acp_tui.client.export.facts import ExportFacts, default_name
 from acp_tui.client.export.jsonl import to_jsonl
 from acp_tui.client.export.markdown import to_markdown
-from acp_tui.client.export.writing import CannotWrite, UnknownFormat, export
+from acp_tui.client.export.writing import export
 from acp_tui.client.save_content import FileExists
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation
@@ -36,11 +36,9 @@ def test_the_suffix_chooses_the_format(tmp_path: Path, everything: Conversation,
 
 @pytest.mark.parametrize("name", ["talk.txt", "talk", "md"])
 def test_another_suffix_is_refused_with_those_that_are_allowed(tmp_path: Path, facts: ExportFacts, name: str) -> None:
-    with pytest.raises(UnknownFormat) as refused:
+    with pytest.raises(ClientError, match="which format to write") as refused:
         export(fold(), facts, tmp_path / name)
 
-    assert isinstance(refused.value, ClientError)
-    assert isinstance(refused.value, ValueError)
     assert refused.value.hint == "End the name in .md or .jsonl."
     assert list(tmp_path.iterdir()) == []
 
@@ -111,7 +109,7 @@ def test_a_failure_leaves_the_old_file_and_no_other(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("acp_tui.client.export.markdown.plain_text", failing)
-    with pytest.raises(CannotWrite, match="No space left on device"):
+    with pytest.raises(ClientError, match="No space left on device"):
         export(everything, facts, path, overwrite=True)
 
     assert path.read_text() == "old"
@@ -119,7 +117,7 @@ def test_a_failure_leaves_the_old_file_and_no_other(
 
 
 def test_a_folder_that_is_not_there_is_said(tmp_path: Path, facts: ExportFacts) -> None:
-    with pytest.raises(CannotWrite, match="No such file or directory"):
+    with pytest.raises(ClientError, match="No such file or directory"):
         export(fold(), facts, tmp_path / "nowhere" / "talk.md")
 
 

@@ -182,14 +182,14 @@ async def test_a_request_in_which_two_options_have_one_id_is_refused(tmp_path: P
         ("one\ntwo\n", "one\ntwo\n", ""),
         ("one\r\ntwo\r\nthree\r\n", "two\nthree", ""),
         ("\ufeffone\n", "one\n", ""),
-        ("one\ntwo\n", "one\n2\n", "The agent shows old text that isn't in the file"),
-        ("one\n", None, "This file exists, but the agent shows nothing of what it replaces"),
-        ("one\n", "", "This file exists, but the agent shows nothing of what it replaces"),
+        ("one\ntwo\n", "one\n2\n", "The old text isn't in the file"),
+        ("one\n", None, "Replaces text that isn't shown"),
+        ("one\n", "", "Replaces text that isn't shown"),
         ("", None, ""),
         (None, None, ""),
-        (None, "one\n", "The agent shows old text, but the file doesn't exist"),
-        ("one\n" * 400_000, "two\n", "Not compared with the file, because the file is larger than 1 MiB"),
-        ("one\0", "one\0", "Not compared with the file, because the file isn't text"),
+        (None, "one\n", "The file to change doesn't exist"),
+        ("one\n" * 400_000, "two\n", "Not compared, larger than 1 MiB"),
+        ("one\0", "one\0", "Not compared, not text"),
     ],
 )
 async def test_the_user_is_told_where_a_file_is_not_as_the_agent_shows_it(
@@ -214,10 +214,10 @@ async def test_the_user_is_told_where_a_file_is_not_as_the_agent_shows_it(
 @pytest.mark.parametrize(
     ("place", "why"),
     [
-        ("outside", "the file is outside the session's folders"),
-        ("link", "the file is outside the session's folders"),
-        ("folder", "the file can't be read"),
-        ("fifo", "the file can't be read"),
+        ("outside", "outside the workspace"),
+        ("link", "outside the workspace"),
+        ("folder", "unreadable"),
+        ("fifo", "unreadable"),
     ],
 )
 async def test_no_file_outside_is_looked_into_and_none_that_would_block(
@@ -263,7 +263,7 @@ async def test_reads_that_are_never_collected_keep_no_doubt_off_the_card(
         await _asked_about(wire, {"path": str(file), "oldText": "two\n"})
         await until(session, lambda: any(each.note for each in session.conversation.permissions.values()))
         [waits] = session.conversation.permissions.values()
-        assert waits.note == f"The agent shows old text that isn't in the file: {file}"
+        assert waits.note == f"The old text isn't in the file: {file}"
 
 
 async def test_what_takes_too_long_to_compare_is_said_on_the_card(
@@ -279,7 +279,7 @@ async def test_what_takes_too_long_to_compare_is_said_on_the_card(
     async with in_session(tmp_path) as (session, wire), in_turn(session, wire):
         session.subscribe(lambda _: notes.extend(each.note for each in session.conversation.permissions.values()))
         await _asked_about(wire, {"path": "/one", "oldText": "1"}, {"path": "/two", "oldText": "2"})
-        said = "\n".join(NOT_COMPARED.format(why="reading takes too long", path=path) for path in ("/one", "/two"))
+        said = "\n".join(NOT_COMPARED.format(why="too slow to read", path=path) for path in ("/one", "/two"))
         await until(session, lambda: notes[-1:] == [said])
     assert [*dict.fromkeys(notes)] == [None, STILL_COMPARING, said]
 
@@ -306,7 +306,7 @@ async def test_the_card_follows_a_file_that_somebody_makes_meanwhile(tmp_path: P
         [waits] = session.conversation.permissions.values()
         assert waits.note is None
         path.write_text("one\n")
-        doubt = f"This file exists, but the agent shows nothing of what it replaces: {path}"
+        doubt = f"Replaces text that isn't shown: {path}"
         await until(session, lambda: [each.note for each in session.conversation.permissions.values()] == [doubt])
         path.unlink()
         await until(session, lambda: [each.note for each in session.conversation.permissions.values()] == [None])
@@ -323,7 +323,7 @@ async def test_the_card_follows_what_the_agent_shows(tmp_path: Path) -> None:
         diff = {"type": "diff", "path": str(path), "oldText": "two\n", "newText": "new\n"}
         update = {"sessionUpdate": "tool_call_update", "toolCallId": waits.tool_call_id, "content": [diff]}
         await wire.send(notification("session/update", {"sessionId": "s1", "update": update}))
-        doubt = f"The agent shows old text that isn't in the file: {path}"
+        doubt = f"The old text isn't in the file: {path}"
         await until(session, lambda: [each.note for each in session.conversation.permissions.values()] == [doubt])
 
 

@@ -56,6 +56,13 @@ async def test_nothing_has_changed_at_first(root: Path) -> None:
         assert "`!git diff` in the prompt" in page.words
 
 
+async def test_without_a_repository_git_is_not_recommended(tmp_path: Path) -> None:
+    async with open_changes(tmp_path) as page:
+        await page.open_list()
+        await page.until_shown("It counts from when acp-tui opened this folder.")
+        assert "git diff" not in page.words
+
+
 async def test_each_kind_of_change_has_its_letter_and_its_counts(root: Path) -> None:
     async with open_changes(root, size=(120, 40)) as page:
         (root / "gone.py").unlink()
@@ -102,6 +109,21 @@ async def test_a_change_appears_by_itself_and_the_cursor_stays_with_its_file(roo
         assert _cursor(page) == "b.py"
         write(root, {"b.py": b"b\n"})
         await page.until(lambda: _cursor(page) == "a.py")
+
+
+async def test_below_the_list_is_the_change_of_the_file_at_the_cursor(root: Path) -> None:
+    async with open_changes(root) as page:
+        await page.change({"a.py": b"one\n2\n", "picture.bin": b"\0\2\3"})
+        await page.open_list()
+        await page.until_shown("1 1 one 2 - two 2 + 2")
+        write(root, {"a.py": b"one\n3\n"})
+        await page.until_shown("1 1 one 2 - two 2 + 3")
+        await page.press_until("Now: a file of 3 bytes", "down")
+        assert "+ 3" not in page.words
+        await page.press_until("1 1 one", "up")
+        await page.pilot.resize_terminal(60, 16)
+        await page.settled()
+        assert "1 1 one" not in page.words
 
 
 @pytest.mark.parametrize(("down", "up"), [("j", "k"), ("right_square_bracket", "left_square_bracket"), ("down", "up")])
@@ -205,6 +227,7 @@ def test_the_list_looks_as_it_did(
         await page.open_list()
         await page.press("down", "down")
         await page.press_until("Reverted gone.py", "x")
+        await page.until_shown("1 + x")
 
     assert looks_as_it_did(snap_compare, root, LOOKS[look], prepare)
 
@@ -254,40 +277,35 @@ async def test_any_file_is_reverted_at_once_and_undo_brings_it_back_with_its_mod
         assert (root / name).stat().st_mode & 0o777 == 0o750
 
 
+async def test_the_key_of_a_reviews_file_reverts_nothing_in_the_list(root: Path) -> None:
+    async with open_changes(root) as page:
+        await page.change({"a.py": b"x\n", "b.py": b"x\n"})
+        await page.open_list()
+        await page.press("X")
+        await page.press_until("Reverted b.py: u brings it back", "down", "x")
+        assert (root / "a.py").read_bytes() == b"x\n"
+        assert (root / "b.py").read_bytes() == FILES["b.py"]
+
+
 @pytest.mark.parametrize("place", ["list", "review"])
-async def test_all_files_are_reverted_at_once_and_one_undo_brings_them_all_back(root: Path, place: str) -> None:
+async def test_one_undo_brings_back_all_files_that_were_put_back_together(root: Path, place: str) -> None:
     async with open_changes(root) as page:
         (root / "gone.py").unlink()
         await page.change({"a.py": b"x\n", "b.py": b"x\n", "new.py": b"x\n"})
-        await page.open_list()
-        await page.press_until("Reverted b.py: u brings it back", "down", "x")
-        await page.press_until("Reverted 3 files: u brings them back", "X")
-        assert {path.name: path.read_bytes() for path in root.iterdir() if path.is_file()} == FILES
-        if place == "review":
-            await page.change({"b.py": b"y\n"})
-            await page.until_shown("M b.py")
-            await page.press("enter")
-            await page.until_shown("· since")
+        changes = page.desk.changes
+        assert not await page.desk.revert([changes["a.py"], changes["gone.py"], changes["new.py"]])
+        await page.until(lambda: [*page.desk.changes] == ["b.py"])
+        await (page.open_list() if place == "list" else page.open_review())
         await page.press_until("3 files have their changes back", "u")
         assert (root / "a.py").read_bytes() == (root / "new.py").read_bytes() == b"x\n"
         assert not (root / "gone.py").exists()
 
 
-async def test_what_of_all_files_changed_unseen_is_left_alone_and_said(root: Path) -> None:
+async def test_what_of_several_files_cannot_be_undone_is_shown_and_the_rest_is_back(root: Path) -> None:
     async with open_changes(root) as page:
         await page.change({"a.py": b"x\n", "b.py": b"x\n"})
         await page.open_list()
-        write(root, {"b.py": b"later\nand more\n"})
-        await page.press_until("Reverted 1 file: u brings it back. 'b.py' has changed since you saw it", "X")
-        assert (root / "a.py").read_bytes() == FILES["a.py"]
-        assert (root / "b.py").read_bytes() == b"later\nand more\n"
-
-
-async def test_what_of_all_files_cannot_be_undone_is_shown_and_the_rest_is_back(root: Path) -> None:
-    async with open_changes(root) as page:
-        await page.change({"a.py": b"x\n", "b.py": b"x\n"})
-        await page.open_list()
-        await page.press_until("Reverted 2 files", "X")
+        assert not await page.desk.revert([*page.desk.changes.values()])
         write(root, {"b.py": b"later\n"})
         await page.press_until("The file has changed since the revert", "u")
         assert (root / "a.py").read_bytes() == b"x\n"

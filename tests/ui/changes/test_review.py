@@ -314,9 +314,8 @@ async def test_escape_leads_back_to_the_list(root: Path) -> None:
 # Comments
 
 
-async def test_comments_on_lines_of_several_files_become_the_draft(root: Path) -> None:
+async def test_comments_on_lines_of_several_files_are_for_the_next_prompt(root: Path) -> None:
     async with open_changes(root) as page:
-        page.prompt.insert("Please fix these.")
         await page.change({"a.py": NEW, "b.py": b"c\n"})
         await page.open_review()
         await page.press("m", "shift+down", "m")
@@ -324,24 +323,20 @@ async def test_comments_on_lines_of_several_files_become_the_draft(root: Path) -
         await page.press(*"Why?", "enter")
         await page.press_until("b.py modified", "right_square_bracket")
         await page.press("m", "m", *"No", "enter")
-        assert "M 2 comments to the prompt" in page.words
+        assert "2 comments for your next prompt" in page.words
         write(root, {"b.py": b"changed\n"})
-        await page.press("M")
-        assert page.app.screen is page.prompt.screen
-        assert page.prompt.text == (
-            "Comments on lines:\n\n"
-            "a.py:1\n```diff\n-line 1\n+first\n```\nWhy?\n\n"
-            "b.py:1 before the change (the file has changed since)\n```diff\n-b\n```\nNo\n\n"
-            "\nPlease fix these."
-        )
+        assert [comment.prompt() for comment in page.prompt.comments] == [
+            "a.py:1\n```diff\n-line 1\n+first\n```\nWhy?",
+            "b.py:1 before the change (the file has changed since)\n```diff\n-b\n```\nNo",
+        ]
 
 
 async def test_lines_side_by_side_are_both_commented_on(root: Path) -> None:
     async with open_changes(root, size=WIDE) as page:
         await page.change({"a.py": NEW})
         await page.open_review()
-        await page.press("m", "m", *"Why?", "enter", "M")
-        assert "a.py:1\n```diff\n-line 1\n+first\n```\nWhy?" in page.prompt.text
+        await page.press("m", "m", *"Why?", "enter")
+        assert page.prompt.comments[0].prompt() == "a.py:1\n```diff\n-line 1\n+first\n```\nWhy?"
 
 
 async def test_a_comment_is_marked_and_can_be_changed_and_removed(root: Path) -> None:
@@ -356,8 +351,7 @@ async def test_a_comment_is_marked_and_can_be_changed_and_removed(root: Path) ->
         assert "-●line 1" in page.text
         await page.press("m", "ctrl+u", "enter")
         assert "-●line 1" not in page.text
-        await page.press("M")
-        assert _is_open(page)
+        assert page.prompt.comments == []
 
 
 async def test_the_bar_is_at_the_hunk_of_what_is_selected(root: Path) -> None:
@@ -400,19 +394,5 @@ async def test_a_comment_on_what_was_there_before_is_stale_from_the_beginning(ro
         write(root, {"a.py": NEW.replace(b"line 60\n", b"sixty\n")})
         await page.press_until("nothing was reverted", "x")
         await page.press_until("This is what was there", "o")
-        await page.press("m", "m", *"Why?", "enter", "M")
-        assert "(the file has changed since)" in page.prompt.text
-
-
-async def test_comments_go_into_the_draft_from_the_list_too(root: Path) -> None:
-    async with open_changes(root) as page:
-        await page.change({"a.py": NEW})
-        await page.open_list()
-        await page.press("M")
-        assert "No comments yet. Enter opens the file, and m comments on its lines" in page.words
-        await page.open_review()
-        await page.press("m", "m", *"Why?", "enter", "escape")
-        assert "M 1 comment to the prompt" in page.words
-        await page.press("M")
-        assert page.app.screen is page.prompt.screen
-        assert page.prompt.text.startswith("Comments on lines:\n\na.py:1")
+        await page.press("m", "m", *"Why?", "enter")
+        assert "(the file has changed since)" in page.prompt.comments[0].prompt()

@@ -201,6 +201,16 @@ async def test_the_theme_that_is_chosen_is_written_into_the_settings(home: Path)
         await page.until(lambda: f"◉ {LIGHT.name}" in page.text)
 
 
+async def test_a_theme_is_chosen_by_its_name_and_without_one_of_that_name_from_the_list(home: Path) -> None:
+    async with open_page() as page:
+        app = page.pilot.app
+        await page.send(f"/theme {LIGHT.name}")
+        await page.until(lambda: app.theme == LIGHT.name)
+        assert LIGHT.name in (home / "config" / "acp-tui" / "settings.toml").read_text()
+        await page.send("/theme lihgt")
+        await page.until(lambda: f"◉ {LIGHT.name}" in page.text)
+
+
 async def test_a_theme_in_the_settings_is_tried_on_too() -> None:
     async with open_page() as page:
         app = page.pilot.app

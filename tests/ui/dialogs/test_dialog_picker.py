@@ -3,11 +3,14 @@
 from typing import Any
 
 import pytest
+from textual import events
 
+from acp_tui.client.agents.catalogue import Catalogue
 from acp_tui.conversation.facts import BooleanOption, Choice, ConfigOption, SelectOption
 from acp_tui.ui.dialogs.agent_offers import OptionsDialog
+from acp_tui.ui.dialogs.agents import AgentsScreen
 from acp_tui.ui.kit.dialog import Frame
-from acp_tui.ui.kit.filtered_list import matching
+from acp_tui.ui.kit.filtered_list import FilteredList, matching
 from acp_tui.ui.kit.pickers import Picker
 from acp_tui.ui.kit.row_list import PickerRow
 from support.dialogs import NOTHING, open_dialog
@@ -52,6 +55,20 @@ async def test_keys_lead_to_every_row(keys: tuple[str, ...], value: str) -> None
     async with open_dialog(Picker("Model", ROWS)) as page:
         await page.press(*keys, "enter")
         assert page.result == value
+
+
+async def test_what_comes_once_the_parts_of_a_dialog_are_gone_is_no_failure() -> None:
+    async with open_dialog(OptionsDialog(OPTIONS)) as page:
+        dialog = page.pilot.app.screen
+        await dialog.query(Frame).remove()
+        dialog.post_message(events.ScreenSuspend())
+        dialog.post_message(events.ScreenResume())
+        await page.settled()
+    async with open_dialog(AgentsScreen(lambda: Catalogue(()))) as page:
+        dialog = page.pilot.app.screen
+        await dialog.query(Frame).remove()
+        dialog.post_message(FilteredList.Moved(has_row=False))
+        await page.settled()
 
 
 async def test_the_dialog_keeps_its_height_during_a_search() -> None:

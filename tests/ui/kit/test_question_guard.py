@@ -175,6 +175,18 @@ async def test_a_warning_stays_as_long_as_it_applies(question: Question) -> None
     assert question.warning == ""
 
 
+async def test_a_warning_stays_while_something_else_is_asked(
+    question: Question, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(QuestionGuard, "is_asked_elsewhere", True)
+    await question.press("n", after_s=1)
+    await question.wait(WARNING_S)
+    assert "asked something else" in question.warning
+    monkeypatch.setattr(QuestionGuard, "is_asked_elsewhere", False)
+    await question.wait(WARNING_S)
+    assert question.warning == ""
+
+
 @pytest.mark.usefixtures("keys_wait")
 async def test_a_letter_pressed_before_the_keyboards_way_was_in_view_is_text(question: Question) -> None:
     question.guard.come_unasked()

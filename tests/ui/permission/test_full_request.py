@@ -65,10 +65,10 @@ async def test_it_opens_at_its_top_if_something_is_said_above_the_changes() -> N
     async with open_page(size=(40, 12)) as page:
         await page.ask("call", title="Edit long.py", content=(EDIT,))
         (key,) = page.session.conversation.permissions
-        await page.apply(PermissionNoted(key, "The agent shows old text, but the file doesn't exist"))
+        await page.apply(PermissionNoted(key, "The file to change doesn't exist"))
         await page.enter_card()
         await page.press("f")
-        await page.until(lambda: "The agent shows old text, but the" in page.text)
+        await page.until(lambda: "The file to change doesn't exist" in page.text)
 
 
 async def test_a_reason_above_the_changes_makes_room_for_the_first_of_them() -> None:
@@ -96,14 +96,14 @@ async def test_a_reason_makes_room_for_a_command_and_a_warning_all_but_its_first
         await page.until(lambda: note[:20] in page.text)
 
 
-async def test_a_low_card_shows_a_change_below_a_warning_of_several_rows() -> None:
+async def test_a_low_card_shows_a_change_below_all_words_of_a_warning() -> None:
     async with open_page(size=(60, 16)) as page:
         diff = TextDiff("/outside/a/folder/with/a/long/name/a.py", "new = 1\n", "old = 1\n")
         await page.ask("call", title="Edit it because the test needs it", content=(diff,))
         await page.enter_card()
         await page.until(lambda: "old = 1" in page.text)
         assert "Permission  a.py  Edit it" in page.text
-        assert "outside the session's folder: …" in page.text
+        assert "outside the session's folder: /outsi…a/long/name/a.py" in page.text
 
 
 async def test_it_scrolls_by_lines_pages_and_to_either_end() -> None:
@@ -462,12 +462,12 @@ async def test_two_edits_of_one_file_are_one_file() -> None:
         await page.until(lambda: "2 files  +32 -32" in page.text)
 
 
-async def test_of_a_long_path_the_end_is_shown_and_each_file_has_one_row() -> None:
+async def test_of_a_long_path_both_ends_are_shown_and_each_file_has_one_row() -> None:
     deep = "deep/" * 40
     async with open_page(size=NARROW) as page:
         await _open(page, content=(_edit(f"{deep}a.py"), _edit(f"{deep}寿司.py"), _edit("two\nlines.py")))
-        assert any("+30 -30  …" in line and "deep/a.py" in line for line in page.lines)
-        assert any("+30 -30  …" in line and "deep/寿司.py" in line for line in page.lines)
+        assert any("+30 -30  deep/" in line and "…" in line and "deep/a.py" in line for line in page.lines)
+        assert any("+30 -30  deep/" in line and "…" in line and "deep/寿司.py" in line for line in page.lines)
         assert any("+30 -30  two␊lines.py" in line for line in page.lines)
         await page.press("right_square_bracket")
         assert any("file 1 of 3" in line and "deep/a.py" in line for line in page.lines)
@@ -488,29 +488,66 @@ async def _comment(page: Page, text: str) -> None:
     assert _is_open(page)
 
 
-async def test_a_reason_begins_with_the_comments() -> None:
+COMMENTED = "Comments on lines:\n\nlong.py:1 before the change\n```diff\n-line 1\n```\n"
+WITH_NEXT = "+ with your next prompt (Backspace removes it): "
+
+
+async def test_a_reason_ends_with_the_comments_and_they_may_be_all_of_it() -> None:
     async with open_page(size=NARROW) as page:
+        await page.send("go")
         await _open(page)
         await _comment(page, "any")
-        assert "M 1 comment to the prompt" in page.words
+        assert "1 comment for your next prompt" in page.words
         page.clock.pass_guard()
         await page.press("w")
         assert "Why not?" in page.text
-        assert page.draft == "Comments on lines:\n\nlong.py:1 before the change\n```diff\n-line 1\n```\nany\n\n"
+        assert f"{WITH_NEXT}1 comment" in page.words
+        assert page.draft == ""
         assert page.decisions == {}
-        await page.send("Thanks")
+        await page.press("enter")
         assert page.decisions == {"call": REJECT.option_id}
+        await page.end_turn()
+        reason, _, comments = page.connection.prompts[-1].partition("\n\n")
+        assert reason.startswith("About the rejected")
+        assert comments == f"{COMMENTED}any"
 
 
-async def test_comments_go_into_the_draft_while_the_request_waits() -> None:
+async def test_a_comment_goes_with_the_next_prompt_as_the_prompt_says() -> None:
+    async with open_page(size=NARROW) as page:
+        await page.send("go")
+        await _open(page)
+        await _comment(page, "any")
+        page.clock.pass_guard()
+        await page.press("n")
+        assert page.decisions == {"call": REJECT.option_id}
+        assert f"{WITH_NEXT}1 comment" in page.words
+        await page.end_turn()
+        await page.send("Fix it")
+        assert page.connection.prompts[-1] == f"Fix it\n\n{COMMENTED}any"
+        assert WITH_NEXT not in page.words
+
+
+async def test_comments_are_sent_without_a_word_more() -> None:
     async with open_page(size=NARROW) as page:
         await _open(page)
-        await _comment(page, "n1y")
-        await page.press("M")
-        assert not _is_open(page)
-        assert page.card.display
-        assert page.draft.endswith("```\nn1y")
-        assert page.decisions == {}
+        await _comment(page, "any")
+        await page.press("escape", "escape", "enter")
+        assert page.connection.prompts == [f"{COMMENTED}any"]
+
+
+async def test_backspace_removes_the_last_comment() -> None:
+    async with open_page(size=NARROW) as page:
+        await _open(page)
+        await _comment(page, "one")
+        await page.press("down")
+        await _comment(page, "two")
+        await page.press("escape", "escape")
+        assert f"{WITH_NEXT}2 comments" in page.words
+        await page.press("backspace")
+        assert [comment.text for comment in page.prompt.comments] == ["one"]
+        assert f"{WITH_NEXT}1 comment" in page.words
+        await page.press("backspace")
+        assert WITH_NEXT not in page.words
 
 
 async def test_keys_of_a_comment_never_answer_nor_does_the_enter_that_ends_it() -> None:
@@ -544,17 +581,6 @@ async def test_a_comment_being_written_when_the_request_ends_is_kept() -> None:
         await page.press("enter")
         assert not _is_open(page)
         assert page.prompt.has_focus
-        assert len(page.prompt.comments) == 1
-
-
-async def test_comments_that_an_answer_does_not_send_are_kept_and_told_of() -> None:
-    async with open_page(size=NARROW) as page:
-        await _open(page)
-        await _comment(page, "any")
-        page.clock.pass_guard()
-        await page.press("n")
-        assert page.decisions == {"call": REJECT.option_id}
-        assert "1 comment not sent: F5 M puts them into the" in page.text
         assert len(page.prompt.comments) == 1
 
 
@@ -606,7 +632,7 @@ async def test_the_full_screen_says_its_keys_in_the_words_and_order_of_the_card(
     async with open_page(size=(80, 24)) as page:
         await page.ask("call", kind="execute", raw_input={"command": "make"})
         await page.enter_card()
-        assert "f full screen · w reject and say why · r raw · Esc back" in page.text
+        assert "f full screen · w reject and say why  " in page.text
         await page.press("f")
         assert "w reject and say why · Ctrl+C cancel the turn · r raw · Esc back" in page.text
 

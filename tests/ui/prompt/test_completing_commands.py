@@ -267,6 +267,17 @@ async def test_a_command_that_no_one_has_is_sent_only_by_a_second_enter() -> Non
         assert page.connection.prompts == ["/statsu now"]
 
 
+@pytest.mark.parametrize("typed", ["/sidebar off", "/new feature", "/undo 2", "/acp:help me", "/clear it"])
+async def test_a_command_that_takes_no_words_says_so_and_a_second_enter_sends_them(typed: str) -> None:
+    async with page_with(STATUS) as page:
+        await page.write(typed)
+        await page.press("enter")
+        assert f"{typed.split()[0]} takes nothing after it. Enter sends it as it is." in page.text
+        assert (page.draft, page.connection.prompts) == (typed, [])
+        await page.press("enter")
+        assert page.connection.prompts == [typed]
+
+
 async def test_a_changed_draft_with_an_unknown_command_is_asked_about_again() -> None:
     async with page_with(STATUS) as page:
         await page.press(*"/nope", "enter", "s", "enter")

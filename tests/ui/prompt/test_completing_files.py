@@ -241,3 +241,17 @@ async def test_a_mention_that_no_file_matches_says_so_and_enter_sends(open_proje
         await page.until(lambda: "No file matches, so this is sent as text" in page.text)
         await page.press("enter")
         await page.until(lambda: page.connection.prompts == ["Ask @nosuchfile"])
+
+
+async def test_only_a_mention_of_a_file_that_exists_has_the_color_of_one(open_project: OpenPage) -> None:
+    async with open_project() as page:
+        await page.write("see @README.md, @nosuch.md and @./src/x.py")
+        await page.until(lambda: colored(page) == ["@README.md"])
+        await page.press("backspace", "backspace", "backspace", "backspace")
+        await page.write("app.py")
+        await page.until(lambda: colored(page) == ["@README.md", "@./src/app.py"])
+
+
+def colored(page: Page) -> list[str]:
+    line = page.prompt.get_line(0)
+    return [line.plain[span.start : span.end] for span in line.spans]

@@ -36,7 +36,7 @@ async def test_alt_up_takes_the_last_queued_prompt_back_before_the_draft() -> No
         assert page.connection.prompts == ["one"]
 
 
-async def test_after_a_cancel_the_queue_waits_for_the_users_word() -> None:
+async def test_after_a_cancel_each_enter_sends_one() -> None:
     async with open_page() as page:
         for text in ("one", "two", "three"):
             await page.send(text)
@@ -46,9 +46,14 @@ async def test_after_a_cancel_the_queue_waits_for_the_users_word() -> None:
         assert "2 queued, on hold: Enter in an empty prompt sends the next" in page.text
         await page.press("enter")
         assert page.connection.prompts == ["one", "two"]
+        await page.press("enter")
+        assert "1 queued, on hold ·" in page.text
         await page.end_turn()
         # What an agent asks right after the end of a silent turn behind a canceled one counts as that turn's.
+        await page.until(lambda: "1 queued, on hold: Enter in an empty prompt sends the next" in page.text)
+        await page.press("enter")
         await page.until(lambda: page.connection.prompts == ["one", "two", "three"])
+        assert "queued" not in page.text
 
 
 async def test_while_the_queue_is_held_back_a_new_prompt_goes_first() -> None:

@@ -135,6 +135,16 @@ async def test_what_names_no_time_is_explained_and_stays_in_the_draft() -> None:
         await page.press("ctrl+u")
         await page.send("/later reset Go on")
         assert "The agent hasn't said when its limit resets" in page.words
+        assert "Write when" not in page.words
+
+
+async def test_what_was_said_of_a_mistake_goes_when_it_is_corrected() -> None:
+    async with open_page() as page:
+        await page.send("/later soon Go on")
+        await page.press("ctrl+u")
+        await page.send("/later 20m Go on")
+        assert "1 queued" in page.text
+        assert "Write when" not in page.words
 
 
 async def test_on_a_narrow_screen_a_notice_is_read_to_its_end() -> None:

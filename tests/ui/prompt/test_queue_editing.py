@@ -123,6 +123,7 @@ async def test_each_session_has_its_own_queue() -> None:
 async def test_on_a_narrow_screen_the_line_says_that_prompts_are_held_back() -> None:
     async with queued("one", "two", size=(40, 20)) as page:
         await page.press("escape")
+        await page.end_turn("cancelled")
         assert "2 queued, on hold: Enter sends" in page.text
         await page.press("alt+down")
         assert "2 queued · Enter edits" in page.text

@@ -12,8 +12,9 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from acp_tui import demo as shipped
 from acp_tui.client.agents.demo_agent import demo_command
+from acp_tui.client.errors import ClientError
 from acp_tui.ui.replay import demo_recording
-from acp_tui.ui.replay.demo_recording import CannotRender, DemoUser
+from acp_tui.ui.replay.demo_recording import DemoUser
 from acp_tui.ui.replay.player import Spot
 from acp_tui.ui.replay.render import View, render, timeline_of_demo
 from support.waiting import TEST_LIMIT_S
@@ -82,7 +83,7 @@ def test_what_cannot_be_allowed_once_is_rejected_and_the_turn_goes_on() -> None:
 async def test_a_scenario_that_is_wrong_is_said_with_its_file(tmp_path: Path) -> None:
     script = tmp_path / "own.toml"
     script.write_text('description = "d"\n[[prompt]]\n[[prompt.step]]\nsya = "a"\n')
-    with pytest.raises(CannotRender, match=r"own\.toml: a step needs") as raised:
+    with pytest.raises(ClientError, match=r"own\.toml: a step needs") as raised:
         await pictured(str(script), DemoUser())
     assert not raised.value.hint
 
@@ -97,5 +98,5 @@ async def test_nothing_is_written_outside_of_the_sample_project(tmp_path: Path) 
 
 
 async def test_a_missing_scenario_is_reported() -> None:
-    with pytest.raises(CannotRender, match="nope"):
+    with pytest.raises(ClientError, match="nope"):
         await pictured("nope", DemoUser())

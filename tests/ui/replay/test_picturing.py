@@ -13,10 +13,11 @@ import anyio
 import pytest
 from pytest import MonkeyPatch
 
+from acp_tui.client.errors import ClientError
 from acp_tui.client.transcript.events import Direction, Frame
 from acp_tui.client.transcript.lines import open_recording
 from acp_tui.ui.kit.themes import DARK, LIGHT
-from acp_tui.ui.replay.demo_recording import CannotRender, timeless
+from acp_tui.ui.replay.demo_recording import timeless
 from acp_tui.ui.replay.player import Spot
 from acp_tui.ui.replay.render import View, render, suffix_of
 from acp_tui.ui.replay.timeline import Timeline
@@ -135,18 +136,18 @@ async def test_themes_look_different_and_say_the_same(timeline: Timeline) -> Non
         await rendered(timeline, ".svg", View(size=SMALL, theme=LIGHT.name)),
     )
     assert dark != light
-    with pytest.raises(CannotRender, match="no theme 'neon'"):
+    with pytest.raises(ClientError, match="no theme 'neon'"):
         await rendered(timeline, ".svg", View(theme="neon"))
 
 
 async def test_a_moment_that_never_comes_is_said(timeline: Timeline) -> None:
-    with pytest.raises(CannotRender, match="'nonsense' doesn't appear"):
+    with pytest.raises(ClientError, match="'nonsense' doesn't appear"):
         await rendered(timeline, ".txt", View(Spot(text="nonsense")))
 
 
 @pytest.mark.parametrize("name", ["picture.gif", "picture", ".svg"])
 def test_an_unknown_format_is_refused(name: str) -> None:
-    with pytest.raises(CannotRender, match="doesn't name a known format"):
+    with pytest.raises(ClientError, match="doesn't name a known format"):
         suffix_of(Path(name))
 
 

@@ -13,7 +13,7 @@ from acp_tui.conversation.elicitation import (
     TextField,
 )
 from acp_tui.conversation.facts import RequestKey
-from acp_tui.ui.replay.recorded_reply import RecordedReply, question_card
+from acp_tui.ui.replay.recorded_reply import RecordedReply, recorded_form
 
 LICENCES = (FieldChoice("mit", "MIT"), FieldChoice("mpl", "Mozilla"))
 
@@ -30,4 +30,4 @@ LICENCES = (FieldChoice("mit", "MIT"), FieldChoice("mpl", "Mozilla"))
 )
 def test_a_value_of_any_form_is_told(field: Field, value: Any, words: str) -> None:
     reply = RecordedReply("accept", 1.0, {field.name: value}, is_masked=False)
-    assert question_card(Form(RequestKey(1), "?", (field,)), reply).plain.endswith(f"a  {words}")
+    assert recorded_form(Form(RequestKey(1), "?", (field,)), reply).plain.endswith(f"a  {words}")

@@ -141,7 +141,7 @@ async def test_tab_and_the_number_open_one(past: None, open_desk: OpenDesk) -> N
         await desk.press("tab")
         await desk.shows("1 or Enter opens one")
         await desk.press("1")
-        await desk.shows("demo-1 wasn't opened", "read back from a recording")  # as with Enter in the list of all
+        await desk.shows("demo-1 wasn't opened", "Read back from its recording")  # as with Enter in the list of all
 
 
 async def test_the_tabs_that_were_open_are_one_row_that_opens_them_all(

@@ -229,6 +229,23 @@ async def test_a_question_in_the_middle_of_a_login_is_asked_over_its_dialog(open
         assert desk.answers() == [{"action": "accept", "content": {"name": "42"}}]
 
 
+async def test_text_typed_on_a_question_over_the_login_goes_to_the_draft(open_desk: OpenDesk) -> None:
+    script = """
+    handshake(authMethods=[{"id": "key", "name": "With a key"}])
+    refuse(expect("session/new"), -32000, "who are you?")
+    ask_form("code", "Which code?", requestId=expect("authenticate")["id"])
+    serve_until_closed()
+    """
+    async with open_desk(ASKING, script) as desk:
+        await desk.shows("With a key")
+        await desk.press("enter")
+        await desk.shows("Which code?")
+        await desk.press_at_once(*"fix")
+        await desk.press_slowly(*"it")
+        await desk.until(lambda: desk.draft == "fixit")
+        assert desk.answers() == []
+
+
 async def test_a_login_waits_for_a_form_that_is_being_filled_in(open_desk: OpenDesk) -> None:
     script = """
     handshake(authMethods=[{"id": "browser", "name": "In the browser"}])

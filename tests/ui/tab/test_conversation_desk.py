@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from acp_tui.client import desktop
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.ui.kit import desktop
 from support.desks import SESSION, OpenDesk
 
 REPLY = """

@@ -200,10 +200,10 @@ async def test_what_was_queued_waits_until_the_user_says_so(open_desk: OpenDesk,
         desk.let_go_on()
         await desk.shows("gone")
         await desk.press("enter")
-        await desk.shows("The agent is gone; Alt+R restarts it.")
+        await desk.shows("1 queued, on hold ·", "Not sent. What is queued stays.")
         await desk.press("alt+r")
-        await desk.shows("continues this session")
-        await desk.hides("The agent is gone")
+        await desk.shows("continues this session", "1 queued, on hold: Enter in an empty prompt sends the next")
+        await desk.hides("Not sent")
         assert [params["prompt"][0]["text"] for params in desk.sent("session/prompt")] == ["first"]
         assert "second" in desk.text
 
@@ -238,6 +238,42 @@ async def test_which_other_tabs_a_restart_ends_stands_in_the_question(open_desk:
         await desk.has_session()
         await desk.press("alt+r")
         await desk.shows("also ends another tab of this agent: “Count the stars”")
+
+
+@pytest.mark.parametrize("is_killed", [True, False])
+async def test_the_tabs_of_an_agent_come_back_together(open_desk: OpenDesk, tmp_path: Path, is_killed: bool) -> None:
+    script = f"""
+    from pathlib import Path
+    mark = Path({str(tmp_path / "ran")!r})
+    ran_before = mark.exists()
+    mark.touch()
+    handshake(agentCapabilities={{"sessionCapabilities": {{"resume": {{}}}}}})
+    for session in ("s1", "s2"):
+        opening = read()
+        answer(opening, sessionId=session)
+        chunk = {{"sessionUpdate": "agent_message_chunk", "content": {{"type": "text", "text": "Hello"}}}}
+        send(method="session/update", params={{"sessionId": session, "update": chunk}})
+    if not ran_before and {is_killed}:
+        expect("session/prompt")
+        sys.exit(3)
+    serve_until_closed()
+    """
+    async with open_desk(script) as desk:
+        await desk.has_session()
+        await desk.press("ctrl+n")
+        await desk.until(lambda: len(desk.tabs) == 2)
+        await desk.has_session()
+        if is_killed:
+            await desk.send("Go on")
+            await desk.shows("gone; Alt+R restarts it")
+        await desk.press("alt+r")
+        if not is_killed:
+            await desk.shows("also ends another tab")
+            await desk.press_slowly("y")
+        await desk.until(lambda: len(desk.sent("session/resume")) == 2)
+        await desk.until(lambda: all(tab.session and tab.session.conversation.is_connected for tab in desk.tabs))
+        assert {params["sessionId"] for params in desk.sent("session/resume")} == {"s1", "s2"}
+        assert len(desk.sent("initialize")) == 2
 
 
 async def test_a_prompt_waits_until_the_session_is_in_the_mode_in_which_it_was_left(

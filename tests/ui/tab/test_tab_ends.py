@@ -39,7 +39,7 @@ async def read_again(desk: Desk) -> None:
     await desk.shows("Esc close")
     await desk.shows("How are zebras made?")
     await desk.press("down", "enter")
-    await desk.shows("○ read back from a recording")
+    await desk.shows("○ This session is read-only")
 
 
 async def open_other(desk: Desk, script: str) -> None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 
 import pytest
 from textual.events import Paste
 
 from acp_tui.conversation.facts import PlanStep
 from acp_tui.conversation.updates import PlanReplaced
+from acp_tui.ui.kit.question_screen import QuestionScreen
 from support.desks import SESSION, OpenDesk
 from support.folding import prompt
 from support.screens import open_page
+from support.terminals import environment, on_terminal
 from ui.tab.test_worktrees import TWO, open_worktree
 
 PLAN = PlanReplaced((PlanStep("Read the parser"),))
@@ -40,6 +43,31 @@ async def test_a_paste_goes_to_the_draft_from_every_place_of_a_session() -> None
             page.pilot.app.post_message(Paste("pasted "))
             await page.settled()
             assert page.draft == "pasted " * (at + 1)
+
+
+async def test_what_is_typed_and_pasted_while_something_is_asked_goes_to_the_draft() -> None:
+    async with open_page() as page:
+        page.pilot.app.push_screen(QuestionScreen("Really?", ()))
+        await page.settled()
+        await page.press(*"typed", "space")
+        page.pilot.app.post_message(Paste("pasted"))
+        await page.until(lambda: page.draft == "typed pasted")
+
+
+def test_what_is_written_while_something_is_asked_shows_in_the_prompt_below(tmp_path: Path) -> None:
+    columns, lines = size = (100, 30)  # the list of sessions doesn't cover the prompt
+    environ = {**environment(tmp_path), "COLUMNS": f"{columns}", "LINES": f"{lines}"}
+    with on_terminal(tmp_path, "demo", "sessions", size=size, environ=environ) as terminal:
+        terminal.prompt("hello")
+        terminal.wait_for("done in")
+        terminal.type("\x1bOR")
+        terminal.wait_for("Fix the duration parser")
+        terminal.type("\x1b[B")
+        terminal.wait_for("Ctrl+D delete")
+        terminal.type("\x04")
+        terminal.wait_for("This can't be undone")
+        terminal.type("why so")
+        terminal.wait_for("│ why so ")
 
 
 async def test_a_character_that_is_a_key_in_the_sidebar_stays_one() -> None:

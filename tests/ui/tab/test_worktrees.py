@@ -129,7 +129,7 @@ async def test_a_session_of_a_deleted_worktree_is_read_only_however_soon_it_is_o
         await desk.shows("Zebras?")
         await desk.press("down", "enter")
         await desk.shows("Read-only: its folder is gone")
-        assert desk.prompt.placeholder == "This session is read-only: its folder is gone"
+        assert desk.status.startswith("○ This session is read-only: its folder is gone")
         may_go.set()
         await desk.until(lambda: not folder.exists())
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
 
 from textual import on, work
-from textual.app import ComposeResult
 from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
@@ -44,10 +43,10 @@ from acp_tui.ui.commands.keymap import (
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.desktop import edit
-from acp_tui.ui.kit.dialog import Dialog, Frame, shown, shown_line
+from acp_tui.ui.kit.dialog import Dialog, shown
 from acp_tui.ui.kit.field_editors import ChoiceRows
 from acp_tui.ui.kit.filtered_list import FilteredList
-from acp_tui.ui.kit.pickers import ReadingScreen
+from acp_tui.ui.kit.pickers import FITTING, ReadingScreen
 from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.rendering.wrapping import break_words, cut, cut_at_word
 from acp_tui.values import dataclass
@@ -90,7 +89,7 @@ def _rows_by_section(live: LiveSettings, settings: Settings, keymap: Keymap) -> 
         if key == "keys":
             continue
         section, _, name = key.rpartition(".")
-        value = _short_value(one, value_at(settings, key))
+        value = _short_value(one, value_at(settings, key)) or (FITTING if key == "appearance.theme" else "none")
         yield _row(live, Item(key, one), section or "rules", name, value, one.setting.doc)
     for key, doc in READ_ELSEWHERE.items():
         yield PickerRow(Item(key), key, doc, key, aside="in the file")
@@ -113,7 +112,7 @@ def _short_value(one: DeclaredSetting, value: object) -> str:
         return f"{len(value) or 'no'} rule{'s' * (len(value) != 1)}"
     if isinstance(value, tuple):
         return ", ".join(map(str, value)) or "none"
-    return value if isinstance(value, str) and value else set_value(value)
+    return value if isinstance(value, str) else set_value(value)
 
 
 def explanation(item: Item, live: LiveSettings) -> list[str]:
@@ -213,22 +212,17 @@ class SettingEditor(Dialog[object]):
 
     def __init__(self, item: Item, about: Iterable[str], value: str, judge: Judge) -> None:
         """`value` is the current value as text."""
-        super().__init__()
         self._item = item
-        self._about = "\n".join(about)
         self._judge = judge
         self._control = _control_for(item.one, value)
         self._wrong = Static(classes="setting-wrong", markup=False)
-
-    def compose(self) -> ComposeResult:
-        is_long = isinstance(self._control, TextArea)
-        write = "one per line · {setting_save} save" if is_long else "Enter write"
-        if self._item.command is not None:
+        write = "one per line · {setting_save} save" if isinstance(self._control, TextArea) else "Enter write"
+        if item.command is not None:
             write = "keys separated by spaces, none for no key · Enter save"
-        yield Frame(
-            shown_line(self._item.key),
+        super().__init__(
+            item.key,
             f"{write} · {{setting_reset}} default · {{dialog_close}} leave it unchanged",
-            Static(shown(self._about), classes="setting-about", markup=False),
+            Static(shown("\n".join(about)), classes="setting-about", markup=False),
             self._control,
             self._wrong,
         )
@@ -290,15 +284,12 @@ class SettingsScreen(Dialog[None]):
 
     def __init__(self, live: LiveSettings, choose_theme: ChooseTheme) -> None:
         """`choose_theme` lets the user preview themes, and saves the chosen one."""
-        super().__init__()
         self._choose_theme = choose_theme
         self._live = live
         self._notes = Static(classes="settings-notes", markup=False)
         self._list = FilteredList()
         self._about = Static(classes="setting-about", markup=False)
-
-    def compose(self) -> ComposeResult:
-        yield Frame(shown_line(f"Settings · {from_home(self._live.file)}"), KEYS, self._notes, self._list, self._about)
+        super().__init__(f"Settings · {from_home(live.file)}", KEYS, self._notes, self._list, self._about)
 
     def on_mount(self) -> None:
         self._live.listeners.append(self._show)
