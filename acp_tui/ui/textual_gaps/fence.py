@@ -16,10 +16,9 @@ from textual.app import App
 from textual.errors import NoWidget
 from textual.widget import Widget
 
+from acp_tui.client.desktop import UNANSWERED_S
 from acp_tui.ui.textual_gaps.flow_control import LOST_S
 
-UNANSWERED_S: Final = 1.5
-"""A terminal that answers nothing, or more than it is asked, gets this time to show a frame."""
 RETRY_S: Final = 0.02
 """While Textual paints nothing, look again this often."""
 
@@ -29,6 +28,8 @@ class Questioned(Protocol):
 
     questions: int
     """How many it was asked."""
+    lag_s: float
+    """How long what it has answered may still be on its way to the user."""
 
     def ask(self, *, surely: bool = False) -> None:
         """Ask it for an answer to everything that was sent; `surely`: one that says which question it is for."""
@@ -43,15 +44,13 @@ class Questioned(Protocol):
 class _Wait:
     """Somebody waits until the terminal has shown these rows."""
 
-    def __init__(self, tell: Callable[[float], None]) -> None:
+    def __init__(self, tell: Callable[[float], None], rows: range | None = None) -> None:
         self.tell = tell
-        self.rows: range | None = None
+        self.rows = rows
         """None until the widget is painted."""
         self.number: int | None = None
         """The question behind the frame; None until all of the rows are sent."""
         self.asked_s = 0.0
-        self.is_answered = False
-        """Whether it has an answer that can't be relied on."""
 
 
 class Fence:
@@ -83,9 +82,10 @@ class Fence:
         return not self._has_answered and time.monotonic() - self._begun_s >= LOST_S
 
     @property
-    def is_exact(self) -> bool:
-        """Whether an answer to a question can be relied on to say what the terminal shows."""
-        return self._is_exact and not self.is_silent
+    def lag_s(self) -> float:
+        """How long what was answered may still be on its way to the user; 0.0 if the answers say what the user sees."""
+        terminal = self._terminal
+        return UNANSWERED_S if terminal is None or self.is_silent or not self._is_exact else terminal.lag_s
 
     @property
     def _terminal(self) -> Questioned | None:
@@ -139,7 +139,7 @@ class Fence:
             self._note_answer_to(key, wait, now_s)
 
     def _lose_patience(self, key: Hashable, wait: _Wait, asked_s: float) -> None:
-        if self._waits.get(key) is not wait or wait.number is None or wait.asked_s != asked_s:
+        if self._waits.get(key) is not wait or wait.asked_s != asked_s:
             return
         terminal = self._terminal
         if terminal is None or self.is_silent:
@@ -174,11 +174,10 @@ class Fence:
                 self._note_answer_to(key, wait, at_s)
 
     def _note_answer_to(self, key: Hashable, wait: _Wait, at_s: float) -> None:
-        if self._is_exact:
+        if not self.lag_s:
             self._tell(key, wait, at_s)
-        elif not wait.is_answered:
-            wait.is_answered = True
-            asyncio.get_running_loop().call_later(UNANSWERED_S, self._tell_late, key, wait)
+        else:
+            asyncio.get_running_loop().call_later(self.lag_s, self._tell_late, key, wait)
 
     def _tell_late(self, key: Hashable, wait: _Wait) -> None:
         if self._waits.get(key) is wait:
@@ -192,8 +191,9 @@ class Fence:
     def restart(self) -> None:
         """Begin anew: the terminal was lent to a program, which may have read its answers and drawn over the frame."""
         self._lost, self._answered, self._doubted_s = 0, 0, None
-        for wait in self._waits.values():
-            wait.number, wait.is_answered = None, False
+        for key, wait in self._waits.items():
+            if wait.rows is not None:
+                self._waits[key] = _Wait(wait.tell, wait.rows)
 
     def _tell(self, key: Hashable, wait: _Wait, at_s: float) -> None:
         del self._waits[key]
