@@ -44,8 +44,9 @@ class Questioned(Protocol):
 class _Wait:
     """Somebody waits until the terminal has shown these rows."""
 
-    def __init__(self, tell: Callable[[float], None], rows: range | None = None) -> None:
+    def __init__(self, tell: Callable[[float], None], is_known: bool, rows: range | None = None) -> None:
         self.tell = tell
+        self.is_known = is_known
         self.rows = rows
         """None until the widget is painted."""
         self.number: int | None = None
@@ -59,7 +60,7 @@ class Fence:
     def __init__(self, app: App[Any], terminal: Callable[[], Questioned | None], missed: Collection[int]) -> None:
         """`terminal` returns None if it can't be asked; `missed` are the rows of frames that were not sent."""
         self._app = app
-        self._terminal_now = terminal
+        self._terminal = terminal
         self._missed = missed
         self._waits: dict[Hashable, _Wait] = {}
         self._begun_s = time.monotonic()
@@ -77,31 +78,30 @@ class Fence:
     @property
     def is_silent(self) -> bool:
         """Whether this terminal answers nothing, so that only time can tell what it shows."""
-        if self._terminal is None:
+        if self._terminal() is None:
             return True
         return not self._has_answered and time.monotonic() - self._begun_s >= LOST_S
 
     @property
     def lag_s(self) -> float:
         """How long what was answered may still be on its way to the user; 0.0 if the answers say what the user sees."""
-        terminal = self._terminal
+        terminal = self._terminal()
         return UNANSWERED_S if terminal is None or self.is_silent or not self._is_exact else terminal.lag_s
-
-    @property
-    def _terminal(self) -> Questioned | None:
-        return self._terminal_now()
 
     def is_awaited(self, key: Hashable) -> bool:
         """Whether `when_shown` was called with this key, and isn't done yet."""
         return key in self._waits
 
-    def when_shown(self, key: Hashable, widget: Widget, tell: Callable[[float], None]) -> None:
+    def when_shown(
+        self, key: Hashable, widget: Widget, tell: Callable[[float], None], *, is_known: bool = False
+    ) -> None:
         """Call `tell` with the time when the terminal has shown this widget as it is now.
 
+        `is_known`: its answer counts, whether or not the user's screen has got that far.
         A later call with the same key replaces this one. Never calls `tell` if the widget isn't painted, because it or
         its screen is covered or hidden.
         """
-        wait = self._waits[key] = _Wait(tell)
+        wait = self._waits[key] = _Wait(tell, is_known)
         if not widget.call_after_refresh(self._note_painted, key, wait, widget):
             del self._waits[key]  # it's on its way out
 
@@ -127,7 +127,7 @@ class Fence:
                 self._ask(key, wait)
 
     def _ask(self, key: Hashable, wait: _Wait) -> None:
-        terminal, now_s = self._terminal, time.monotonic()
+        terminal, now_s = self._terminal(), time.monotonic()
         wait.number = terminal.question_behind_all() if terminal is not None else 0
         wait.asked_s = now_s
         if self.is_silent:
@@ -141,9 +141,9 @@ class Fence:
     def _lose_patience(self, key: Hashable, wait: _Wait, asked_s: float) -> None:
         if self._waits.get(key) is not wait or wait.asked_s != asked_s:
             return
-        terminal = self._terminal
+        terminal = self._terminal()
         if terminal is None or self.is_silent:
-            self._tell(key, wait, time.monotonic())
+            self._tell(key, wait)
             return
         now_s = time.monotonic()
         if self._doubted_s is None:
@@ -160,7 +160,7 @@ class Fence:
 
         `number` is that of its question, if the answer says it. So what is missing by then will never come.
         """
-        terminal = self._terminal
+        terminal = self._terminal()
         if terminal is None:
             return
         if number is not None:
@@ -174,18 +174,14 @@ class Fence:
                 self._note_answer_to(key, wait, at_s)
 
     def _note_answer_to(self, key: Hashable, wait: _Wait, at_s: float) -> None:
-        if not self.lag_s:
+        if not self.lag_s or (wait.is_known and self._is_exact):
             self._tell(key, wait, at_s)
         else:
-            asyncio.get_running_loop().call_later(self.lag_s, self._tell_late, key, wait)
-
-    def _tell_late(self, key: Hashable, wait: _Wait) -> None:
-        if self._waits.get(key) is wait:
-            self._tell(key, wait, time.monotonic())
+            asyncio.get_running_loop().call_later(self.lag_s, self._tell, key, wait)
 
     def has_input_since(self, at_s: float) -> bool:
         """Whether the user has pressed something since then that may not be handled yet."""
-        terminal = self._terminal
+        terminal = self._terminal()
         return terminal is not None and terminal.has_input_since(at_s)
 
     def restart(self) -> None:
@@ -193,11 +189,12 @@ class Fence:
         self._lost, self._answered, self._doubted_s = 0, 0, None
         for key, wait in self._waits.items():
             if wait.rows is not None:
-                self._waits[key] = _Wait(wait.tell, wait.rows)
+                self._waits[key] = _Wait(wait.tell, False, wait.rows)
 
-    def _tell(self, key: Hashable, wait: _Wait, at_s: float) -> None:
-        del self._waits[key]
-        wait.tell(at_s)
+    def _tell(self, key: Hashable, wait: _Wait, at_s: float | None = None) -> None:
+        if self._waits.get(key) is wait:
+            del self._waits[key]
+            wait.tell(time.monotonic() if at_s is None else at_s)
 
 
 def _rows_on_screen(widget: Widget) -> range:

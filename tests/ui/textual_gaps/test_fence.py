@@ -58,9 +58,10 @@ class Shown:
 
     def wait(self) -> None:
         """Wait for the widget as it is now."""
-        self.fence.when_shown("key", self.widget, self._tell)
+        self.fence.when_shown("key", self.widget, self.tell)
 
-    def _tell(self, at_s: float) -> None:
+    def tell(self, at_s: float) -> None:
+        """Record when it was shown."""
         self.told.append(at_s)
         self.event.set()
 
@@ -208,3 +209,11 @@ async def test_a_terminal_that_does_not_know_the_sure_question_is_not_relied_on(
     assert len(behind.told) == 1, "only a while after the answer"
     with anyio.fail_after(LIMIT_S):
         await behind.event.wait()
+
+
+async def test_what_the_user_knows_already_needs_only_an_answer(shown: Shown) -> None:
+    shown.terminal.lag_s = LIMIT_S
+    shown.fence.when_shown("key", shown.widget, shown.tell, is_known=True)
+    assert shown.told == []
+    shown.answer(1)
+    assert len(shown.told) == 1
