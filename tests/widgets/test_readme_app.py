@@ -11,6 +11,8 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from acp_tui.client.agents.demo_agent import copy_project
+from acp_tui.ui.kit.commenting import CommentDialog
+from acp_tui.ui.permission.full_request import RequestScreen
 from acp_tui.widgets import (
     AgentCommand,
     MessageView,
@@ -57,7 +59,12 @@ async def test_the_documented_app_shows_a_turn_and_asks_its_user(tmp_path: Path,
             await _shown(pilot, MessageView)
             await _shown(pilot, ToolCallView)
             # Only the user answers: they comment on a line, leave the card, and it still asks.
-            await pilot.press("f", "m", "m", *"Why?", "enter", "escape")
+            await pilot.press("f")
+            while not isinstance(app.screen, CommentDialog):  # the first one selects a line
+                await pilot.press("m")
+            await pilot.press(*"Why?", "enter")
+            await until_so(pilot, lambda: isinstance(app.screen, RequestScreen))
+            await pilot.press("escape")
             await until_so(pilot, lambda: card.has_focus)
             await pilot.press("escape")
             await until_so(pilot, lambda: not card.has_focus)

@@ -33,15 +33,9 @@ from acp_tui.client.attachments.attach import without_mentions
 from acp_tui.client.changes import ChangesError
 from acp_tui.client.changes.tracker import MAX_MOMENTS
 from acp_tui.client.desktop import copy_by_tool, edit_text, fits_terminal, said
+from acp_tui.client.sessions import session_history
 from acp_tui.client.sessions.marks import SessionMarks, rename
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.sessions.session_history import (
-    LeftSession,
-    PastSession,
-    merged,
-    sandboxed_as_before,
-    warning_if_open,
-)
 from acp_tui.client.settings.settings import Settings
 from acp_tui.client.transcript import RecordTo
 from acp_tui.conversation.catch_up import digest
@@ -164,19 +158,21 @@ async def _sessions(chat: Chat, argument: str) -> None:
 
 def _past(
     chat: Chat, cwd: Path | None, words: str, listed: Sequence[SessionSummary]
-) -> tuple[list[PastSession], list[str], str]:
+) -> tuple[list[session_history.PastSession], list[str], str]:
     """Return the sessions, the first ones in lines, and what to say if there is none."""
     index, own = recordings_index(), chat.agent.command
     if words:
         listed = [one for one in listed if all(word in (one.title or "").lower() for word in words.lower().split())]
     recorded = [] if own.is_host else sessions_of(index, cwd, words)
-    found = SessionMarks().marked(merged(listed, own, recorded, "" if own.is_listed else chat.agent.title))
+    found = SessionMarks().marked(
+        session_history.merged(listed, own, recorded, "" if own.is_listed else chat.agent.title)
+    )
     if not found:
         return [], [], what_is_elsewhere(index, cwd, words, "/sessions", "all", *words.split())
     return found, rows_of(index, found[:MAX_FOUND]), ""
 
 
-async def _open(chat: Chat, past: PastSession) -> None:
+async def _open(chat: Chat, past: session_history.PastSession) -> None:
     """Continue a session, if it's another agent's, with that one in place of this one."""
     if not past.is_listed and past.why_not_again:
         chat.say(f"{past.why_not_again}; to read it: acp-tui render {past.session_id} -o FILE.md")
@@ -185,8 +181,8 @@ async def _open(chat: Chat, past: PastSession) -> None:
     is_own = past.is_listed or past.is_of(command)
     if not is_own:
         command = await to_thread.run_sync(recorded_agent, past.agent, past.command, past.cwd)
-        command = await to_thread.run_sync(sandboxed_as_before, command, past)
-    told = await to_thread.run_sync(warning_if_open, past.session_id, command.name, command.argv)
+        command = await to_thread.run_sync(session_history.sandboxed_as_before, command, past)
+    told = await to_thread.run_sync(session_history.warning_if_open, past.session_id, command.name, command.argv)
     if told and not await confirm(chat.console, f"{told} Open it here, too?"):
         return
     if is_own:
@@ -453,7 +449,7 @@ def run_plain(
     record: RecordTo | None = None,
     prompt: str | None = None,
     opening: Opening | None = None,
-    leave: Callable[[LeftSession], None] = lambda _: None,
+    leave: Callable[[session_history.LeftSession], None] = lambda _: None,
 ) -> int:
     """Work with the agent line by line until the user ends it. Returns the exit status.
 

@@ -208,8 +208,9 @@ class PromptHistory:
         return unkept
 
     def texts_of(self, folder: str) -> list[str]:
-        """The prompts of a project, each once, latest first."""
-        return list(dict.fromkeys(p.text for p in reversed(self._prompts) if p.folder == folder))
+        """The prompts of a project, each once, latest first. Those of this run come before those of other terminals."""
+        latest = (*reversed(self._said), *reversed(self._prompts))
+        return list(dict.fromkeys(prompt.text for prompt in latest if prompt.folder == folder))
 
     def pasted_in(self, text: str) -> Sequence[str]:
         return next((prompt.pasted for prompt in reversed(self._prompts) if prompt.text == text), ())

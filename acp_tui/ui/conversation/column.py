@@ -457,7 +457,7 @@ class Column:
         """
         run = self._runs.get(index)
         if run is not None and index == run.first != run.last:
-            if not run.is_open or run.is_first_open:
+            if not run.is_open or run.is_first_open or not self._drawing(index).folds:
                 self._open_run(run, not run.is_open)
                 return True
             run.is_first_open = True

@@ -9,17 +9,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from textual.strip import Strip
 
-from acp_tui.conversation import UNSET, content, tool_calls, tool_text, updates, value_outline
-from acp_tui.conversation.entries import (
-    Compaction,
-    Entry,
-    Failure,
-    Message,
-    OwnCommand,
-    Question,
-    TerminalState,
-    ToolCallEntry,
-)
+from acp_tui.conversation import UNSET, content, entries, tool_calls, tool_text, updates, value_outline
 from acp_tui.conversation.plain_text import plain_text
 from acp_tui.ui.conversation.column import Column
 from acp_tui.ui.rendering.wrapping import Cut, Gutter, Joint, width_cells
@@ -291,12 +281,12 @@ class Searching:
 
         Without a current match, `near` and the entries above it come last, the nearest first.
         """
-        entries = sorted(self._matches.keys() | self._left)
+        found = sorted(self._matches.keys() | self._left)
         if self._current is None:
-            yield from [*entries[bisect_left(entries, near) :], *reversed(entries[: bisect_right(entries, near)])]
+            yield from [*found[bisect_left(found, near) :], *reversed(found[: bisect_right(found, near)])]
             return
-        middle = (bisect_right if direction > 0 else bisect_left)(entries, self._current.entry)
-        behind, ahead = entries[:middle], entries[middle:]
+        middle = (bisect_right if direction > 0 else bisect_left)(found, self._current.entry)
+        behind, ahead = found[:middle], found[middle:]
         yield from [*ahead, *behind] if direction > 0 else [*reversed(behind), *reversed(ahead)]
 
     def reveal(self) -> tuple[int, int] | None:
@@ -336,10 +326,10 @@ _WORD: Final = re.compile(r"[^\W_]+")
 _MARKS: Final = ("*", "`", "\\")
 """Invisible characters that may occur within a word of Markdown."""
 
-Terminals: TypeAlias = Mapping[tool_calls.TerminalId, TerminalState]
+Terminals: TypeAlias = Mapping[tool_calls.TerminalId, entries.TerminalState]
 
 
-def may_hide(entry: Entry, query: str, terminals: Terminals) -> bool:
+def may_hide(entry: entries.Entry, query: str, terminals: Terminals) -> bool:
     """Whether all words of the query occur in the text an entry may hide. False is certain."""
     texts = list(_texts(entry, terminals))
     if not texts:
@@ -350,25 +340,25 @@ def may_hide(entry: Entry, query: str, terminals: Terminals) -> bool:
     return all(word in text for word in _WORD.findall(query.lower()))
 
 
-def _texts(entry: Entry, terminals: Terminals) -> Iterator[str]:
+def _texts(entry: entries.Entry, terminals: Terminals) -> Iterator[str]:
     match entry:
-        case Message(role="thought" | "user"):
+        case entries.Message(role="thought" | "user"):
             yield entry.text
-        case ToolCallEntry():
+        case entries.ToolCallEntry():
             yield from _texts_of_call(entry, terminals)
-        case Question():
+        case entries.Question():
             yield from (f"{each.label} {each.value}" for each in entry.values)
-        case OwnCommand():
+        case entries.OwnCommand():
             yield from _printed(terminals.get(entry.terminal_id))
-        case Compaction():
+        case entries.Compaction():
             yield from _words_of(entry.summary or ())
-        case Failure():
+        case entries.Failure():
             yield entry.stderr_tail
         case updates.UnknownUpdate():
             yield "\n".join(value_outline.value_lines(entry.raw, ""))
 
 
-def _texts_of_call(entry: ToolCallEntry, terminals: Terminals) -> Iterator[str]:
+def _texts_of_call(entry: entries.ToolCallEntry, terminals: Terminals) -> Iterator[str]:
     call = entry.call
     yield call.shown_title
     for item in entry.shown_content:
@@ -394,6 +384,6 @@ def _words_of(blocks: Iterable[content.ContentBlock]) -> Iterator[str]:
     return (block.text for block in blocks if isinstance(block, content.Text))
 
 
-def _printed(state: TerminalState | None) -> Iterator[str]:
+def _printed(state: entries.TerminalState | None) -> Iterator[str]:
     if state is not None:
         yield plain_text(state.output.read(), is_complete=False)

@@ -157,6 +157,17 @@ class ToolCallDrawing(KeptDrawing):
         self._texts = {text: self._texts[text] for text in shown & self._texts.keys()}
         return self._diffs.advance()
 
+    @property
+    def folds(self) -> bool:
+        """Whether it has more to show than was drawn, or something to fold again."""
+        call = self._entry.call
+        has_raw = call.untold_name or call.raw_input is not UNSET or call.raw_output is not UNSET
+        if self._is_open or has_raw or self.cut_text or self._drawn is None:
+            return True
+        context, lines = self._drawn
+        whole = self.whole(context)
+        return len(whole) != len(lines) or any(one.text != other.text for one, other in zip(whole, lines, strict=True))
+
     def _draw(self, context: DrawContext) -> Sequence[Strip]:
         width = context.width - len(RAIL) - 2
         call = self._entry.call

@@ -130,7 +130,7 @@ class Notices:
             return
         screen, widget = stack[-1], self._widget
         notices = self._in_front
-        below = None if _asks(screen) else next(iter(screen.query("#prompt, .frame-keys")), None)
+        below = None if is_asked_on(screen) else next(iter(screen.query("#prompt, .frame-keys")), None)
         parent = screen if below is None else below.parent
         if widget is not None and (not notices or widget.parent is not parent):
             widget.remove()
@@ -143,6 +143,6 @@ class Notices:
             widget.notices = notices
 
 
-def _asks(screen: Screen[object]) -> bool:
+def is_asked_on(screen: Screen[object]) -> bool:
     """Whether something on this screen waits for an answer."""
     return screen.has_class(ASKING) or any(widget.display for widget in screen.query(f".{ASKING}"))

@@ -10,14 +10,17 @@ from textual.events import Key
 from textual.widget import Widget
 from textual.widgets import Static
 
-from acp_tui.ui.commands.keys import is_unbound_text
+from acp_tui.ui.commands.keys import is_unbound_text, keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.dialog import Dialog, shown
 from acp_tui.ui.kit.filtered_list import FilteredList
+from acp_tui.ui.kit.notice_lines import is_asked_on
 from acp_tui.ui.kit.row_list import PickerRow
 
 V = TypeVar("V")
 
+LEADING: Final = ("leave_prompt", "choose_session", "next_needing")
+"""The commands whose keys lead to a question."""
 PICKER_KEYS: Final = "{move_up} {move_down} move · {list_choose} choose · {dialog_close} close"
 
 
@@ -25,9 +28,13 @@ class ListDialog(Dialog[V], Generic[V]):
     """A dialog whose only field for text is its search line, if it has one."""
 
     def before_key(self, event: Key) -> None:
-        """Close for typed text that means nothing here: it's for the draft below."""
+        """Close for what is meant for the session below: text for its draft, and what leads to its question."""
         prompt = self.prompt_below
-        if prompt is not None and is_unbound_text(self.focused, event):
+        if prompt is None:
+            return
+        command = keys_in_force(self).command_at(("prompt", "session"), event.key)
+        leads = command is not None and command.id in LEADING and is_asked_on(prompt.screen)
+        if leads or is_unbound_text(self.focused, event):
             self.dismiss(None)
             prompt.screen.set_focus(prompt)
 

@@ -26,7 +26,7 @@ from acp_tui.conversation.entries import ToolCallEntry
 from acp_tui.conversation.facts import OfferedCommand
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.table import COMMANDS, OURS
-from acp_tui.ui.kit.notice_lines import ASKING
+from acp_tui.ui.kit.notice_lines import is_asked_on
 from acp_tui.ui.kit.row_list import GAP, NO_ROW, PickerRow, RowList
 from acp_tui.ui.prompt.input import PromptInput
 from acp_tui.ui.rendering.palette import Palette
@@ -103,7 +103,7 @@ class SuggestionList(RowList):
         height = lines + FRAME_ROWS * has_frame
         self.styles.height = height
         # Never cover a question from the agent: that moves up instead.
-        is_asked = any(widget.display for widget in self.screen.query(f".{ASKING}"))
+        is_asked = is_asked_on(self.screen)
         self.styles.overlay = "none" if is_asked else "screen"
         self.styles.offset = Offset(0, 0 if is_asked else -height)
         self.go_to_line(0)

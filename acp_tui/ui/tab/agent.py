@@ -16,16 +16,8 @@ from urllib.parse import urlsplit
 from anyio import to_thread
 
 from acp_tui.client import errors
+from acp_tui.client.sessions import driver
 from acp_tui.client.sessions.agent import Agent
-from acp_tui.client.sessions.driver import (
-    Options,
-    SessionDriver,
-    additions_for,
-    choose,
-    option_named,
-    until_connected,
-    usable_servers,
-)
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.sessions.session_history import warning_if_open
 from acp_tui.client.settings import mcp, trust
@@ -83,7 +75,7 @@ class AgentController:
                 await self._start_agent()
                 wanted = self._tab.settings.workspace.additional_directories
                 # What is left out is noted in each session opened without it; a notice would be gone by then.
-                self._link.additions = await additions_for(self._link.running, self._tab.cwd, wanted, self)
+                self._link.additions = await driver.additions_for(self._link.running, self._tab.cwd, wanted, self)
 
     async def _start_agent(self) -> None:
         await self._link.start(self._tab.opener.note_phase, self._tab.settings.agent.start_limit_s or None)
@@ -143,13 +135,13 @@ class AgentController:
             return
         if value:
             try:
-                await choose(session, [(name, value)])
+                await driver.choose(session, [(name, value)])
             except errors.Unsupported:
                 self._tab.prompt.put_before(written)
                 raise
             return
         options = session.conversation.options
-        option = option_named(options, name) if name else None
+        option = driver.option_named(options, name) if name else None
         if option is None:
             if (chosen := await self._tab.ask(agent_offers.OptionsDialog(options))) is not None:
                 await session.set_option(*chosen)
@@ -325,7 +317,7 @@ def _mcp_servers_told(agent: Agent, cwd: Path) -> str:
             lists.append(read())
         except errors.SettingsError as error:
             problems.append(str(error))
-    servers, left_out = usable_servers(agent.capabilities, lists, runs_here=agent.runs_servers_here)
+    servers, left_out = driver.usable_servers(agent.capabilities, lists, runs_here=agent.runs_servers_here)
     used = "\n".join(map(_line, servers)) or "None."
     parts = [f"Every session of {agent.title} here uses:\n{used}"]
     if left_out or problems:
@@ -370,8 +362,8 @@ class SessionsController:
         return self._with_remark(await self._driver.begin(earlier, why_anew))
 
     @property
-    def _driver(self) -> SessionDriver:
-        return SessionDriver(self._tab.link, self._tab.agent.log_in, self._tab.cwd)
+    def _driver(self) -> driver.SessionDriver:
+        return driver.SessionDriver(self._tab.link, self._tab.agent.log_in, self._tab.cwd)
 
     def _show(self, session: Session) -> None:
         self.has_shown_early = True
@@ -393,7 +385,7 @@ class SessionsController:
         await self._tab.agent.ensure_agent()
         return self._with_remark(await self._driver.fork(source, title))
 
-    async def open(self, session_id: SessionId, cwd: Path, chosen: Options = ()) -> Session:
+    async def open(self, session_id: SessionId, cwd: Path, chosen: driver.Options = ()) -> Session:
         """The session, if it's open already; otherwise open it in the agent (R-SESS-10), with these options."""
         await self._tab.agent.ensure_agent()
         return self._with_remark(await self._driver.open(session_id, cwd, self._show, chosen))
@@ -420,11 +412,11 @@ class SessionsController:
 
     async def reconnected(self, earlier: Session) -> Session:
         """Continue a session once its agent can be reached again."""
-        return await until_connected(lambda: self.go_on(earlier))
+        return await driver.until_connected(lambda: self.go_on(earlier))
 
     async def again(self, opening: Opening, pause: Callable[[float], Awaitable[None]]) -> Session:
         """Open a session whose connection was lost, once its agent can be reached again. `pause` takes seconds."""
-        return await until_connected(lambda: opening(self), pause)
+        return await driver.until_connected(lambda: opening(self), pause)
 
     async def close(self, session: Session) -> None:
         """Close a session in the agent, if it is running and supports that."""

@@ -383,14 +383,16 @@ class HistoryController:
     # Opening
 
     async def open(self, row: SessionRow) -> None:
-        """Open the session: in its tab, or here if nothing has been said here yet, or in a new tab."""
+        """Open the session: in its tab, or in place of this one if nothing was said here, or in a new tab."""
         tab, hosted, app = self._tab_at(row.key), self._hosted.get(row.key), self._tab.app
         if tab is not None:
             await app.tabs.go_to(tab)
         elif hosted is not None:
             await app.open_tab(app.link_to(hosted.command, hosted.cwd), hosted.cwd, hosted.open_in)
+            await self._tab.make_room()
         elif row.past is not None:
             await self.reopen(row.past)
+            await self._tab.make_room()
 
     async def reopen(self, session: PastSession) -> None:
         """Open the session in its tab, here, or in a new tab."""
@@ -544,6 +546,7 @@ class Welcoming:
         if key == LEFT:
             for past in self._left:
                 await self._history.reopen(past)
+            await self._tab.make_room()
         elif key in self._recent:
             await self._history.open(self._recent[key])
 

@@ -156,7 +156,8 @@ class SessionList(FilteredList):
 
 HERE: Final = "this project"
 EVERYWHERE: Final = "all projects"
-MARK_CELLS: Final = 2
+BESIDE_CELLS: Final = 4
+"""Beside a row: its mark, and the scroll bar with its gap."""
 MOST_LINES: Final = 40
 """Of the dialog with a question; the stylesheet says it, too."""
 LINES_BESIDE: Final = 16
@@ -418,7 +419,7 @@ class SessionsDialog(Dialog[Act | None]):
             rows,
             here=self._here,
             now=self._now().astimezone(),
-            cells=self._list.size.width - MARK_CELLS,
+            cells=self._list.size.width - BESIDE_CELLS,
             is_low=self.has_class("-dense"),
         )
 

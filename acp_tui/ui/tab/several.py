@@ -317,6 +317,7 @@ class SeveralController:
             tab.app.run_worker(_close(chosen, others, tab))  # whichever of the tabs is closed
         elif chosen is not None and chosen in tab.app.tabs:
             await tab.app.tabs.go_to(chosen)
+            chosen.screen.focus_card()
 
 
 def _in_worktrees(tabs: Iterable[Tab]) -> list[Compared]:

@@ -358,8 +358,20 @@ class Tab:
             await self.opener.begin_anew()
             return
         await self.app.open_tab(self.app.link_to(agent.command, origin), origin)
+        await self._give_way()
+
+    async def _give_way(self) -> None:
         self.app.take_away_later(self)
         await self.leave()
+
+    async def make_room(self) -> None:
+        """Give way to the tab in front, which was opened from here, if nothing was said or written here."""
+        front, said = self.app.tabs.front, self.conversation
+        can_go = front is not None and front is not self and front.link.can_start and not self.link.is_hosted
+        if not can_go or self.worktree or not isinstance(self.stage, Live) or self.stage.session.queue.scheduled:
+            return
+        if said is not None and said.is_blank and not said.is_asking and self.prompt.is_blank:
+            await self._give_way()
 
     # As one of the tabs
 

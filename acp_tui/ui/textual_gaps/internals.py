@@ -20,6 +20,7 @@ from textual.binding import Binding
 from textual.dom import DOMNode
 from textual.driver import Driver
 from textual.events import Key, Paste
+from textual.geometry import Region
 from textual.screen import Screen
 from textual.strip import Strip
 from textual.timer import Timer
@@ -141,6 +142,7 @@ def patch_textual() -> None:
     """Patch what no override reaches, in the whole process."""
     create_strip_caches_on_use()
     message_pump.Timer = ReliableTimer  # type: ignore[attr-defined]  # imported there, but not exported
+    measure_after_each_change()
     mount_nothing_at_the_end()
     focus_nothing_that_leaves()
     dismiss_no_other_screen()
@@ -160,6 +162,20 @@ def mount_nothing_at_the_end() -> None:
         return AwaitMount(self, []) if self.app._exit else mount(self, *widgets, **places)
 
     Widget.mount = mount_until_then  # type: ignore[method-assign]  # Textual has no hook for it
+
+
+def measure_after_each_change() -> None:
+    """Make Textual measure a widget again that changes twice before it is idle, with a layout in between.
+
+    It kept the size that it had measured in between: the second line of a dialog's keys was cut.
+    """
+
+    @wraps(refresh := Widget.refresh)
+    def refresh_and_measure(self: Widget, *regions: Region, **how: bool) -> Widget:
+        self._layout_updates += how.get("layout", False)
+        return refresh(self, *regions, **how)
+
+    Widget.refresh = refresh_and_measure  # type: ignore[method-assign, assignment]  # Textual has no hook for it
 
 
 def cut_what_is_selected() -> None:

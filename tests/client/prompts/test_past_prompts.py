@@ -24,6 +24,14 @@ def test_the_prompts_of_a_project_come_latest_first_and_each_once() -> None:
     assert history.texts_of("/other") == ["elsewhere"]
 
 
+def test_the_prompts_of_this_run_come_before_those_of_other_terminals() -> None:
+    history = PromptHistory()
+    history.add("mine", HERE, "Agent")
+    history.take_in([*history.take_unkept(), PastPrompt("theirs", HERE, "2026-01-01T00:00:00+00:00", "Agent")])
+
+    assert history.texts_of(HERE) == ["mine", "theirs"]
+
+
 @pytest.mark.parametrize("text", [" secret", "\n", ""])
 def test_what_begins_with_a_space_or_is_blank_is_not_remembered(text: str) -> None:
     history = PromptHistory()

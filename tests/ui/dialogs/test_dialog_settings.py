@@ -68,6 +68,13 @@ def test_every_setting_and_every_commands_keys_have_a_row(desk: LiveSettings) ->
     assert {f"keys.{id_}" for id_, command in BY_ID.items() if not command.fixed_characters} <= items
 
 
+def test_an_empty_value_is_told_in_words(desk: LiveSettings) -> None:
+    rows = {row.value.key: row.aside for row in item_rows(desk, Settings(), DEFAULT_KEYMAP)}
+
+    assert rows["appearance.theme"] == "match the terminal"
+    assert rows["agent.trace_context.baggage"] == "none"
+
+
 def test_every_row_says_what_it_is_about(desk: LiveSettings) -> None:
     rows = list(item_rows(desk, Settings(), DEFAULT_KEYMAP))
 

@@ -13,6 +13,8 @@ from acp_tui.ui.app.app import QUIT_AGAIN_S
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.kit import answer_guard
 from acp_tui.ui.kit.answer_guard import GUARD_S, REPEAT_S
+from acp_tui.ui.kit.pickers import Picker
+from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.prompt.input import IDLE_S
 from support.folding import ALLOW, REJECT, agent, call
 from support.screens import Page, open_page
@@ -483,6 +485,19 @@ async def test_a_key_right_behind_tab_gets_to_the_card_and_is_too_soon() -> None
         assert page.draft == "my draft"
         assert page.decisions == {}
         assert "Too soon: pause, then press 1 again" in page.text
+
+
+@pytest.mark.parametrize(("key", "place"), [("tab", "card"), ("f3", "sessions")])
+async def test_from_a_list_above_a_card_the_usual_keys_lead_to_it(key: str, place: str) -> None:
+    async with open_page() as page:
+        await page.ask("call")
+        app = page.pilot.app
+        app.push_screen(Picker("Which?", [PickerRow(1, "This")], search=False))
+        await page.settled()
+        await page.press(key)
+        await page.until(lambda: place in {getattr(each, "PLACE", "") for each in (app.focused, app.screen)})
+        assert "Which?" not in page.text
+        assert page.draft == ""
 
 
 async def test_a_warning_gives_way_to_the_keys_once_the_same_key_would_count(

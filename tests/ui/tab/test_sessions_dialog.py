@@ -551,6 +551,16 @@ async def test_at_80_columns_a_short_title_leaves_room_for_every_column() -> Non
         assert "read-only: its folder is gone" in page.words
 
 
+async def test_beside_the_scroll_bar_no_row_loses_its_columns() -> None:
+    few = [replace(recorded(f"{number}", "Hello"), last_at=NOW.timestamp()) for number in range(30)]
+    full = replace(few[0], title="Hello!!", cwd=Path("/x"), branch=f"acp-tui/{'b' * 22}")
+    pages = Pages(((), None), recordings=[replace(full, agent="a" * 14), *few[1:]])
+    async with open_dialog(SessionsDialog(pages, here=PROJECT, now=lambda: NOW), size=(80, 24)) as page:
+        await loaded(page)
+        (row,) = (line for line in page.lines if "Hello!!" in line)
+        assert f"   {'a' * 14}   just now" in row
+
+
 async def test_at_80_columns_a_long_title_leaves_the_time_and_the_folder_in_view() -> None:
     session = listed("a", "Mend the parser of durations " * 5, Path("/elsewhere"))
     async with open_dialog(SessionsDialog(Pages(([session], None))), size=(80, 24)) as page:

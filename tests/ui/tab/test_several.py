@@ -11,6 +11,7 @@ import pytest
 from acp_tui.client.agents.catalogue import Catalogue, EntrySource, ListedAgent
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.worktrees import Worktree, add_worktree
+from acp_tui.ui.permission.permission_card import PermissionCard
 from acp_tui.ui.tab import several
 from acp_tui.ui.tab.several import SeveralDialog
 from support.agents import scripted_argv
@@ -199,6 +200,7 @@ async def test_the_comparison_leads_to_a_question_in_a_tab_that_was_never_in_fro
         assert desk.tab is desk.tabs[2]
         await desk.shows("Delete everything")
         assert not desk.notices, "its card has room"
+        await desk.until(lambda: isinstance(desk.pilot.app.focused, PermissionCard))
 
 
 async def test_a_review_copies_single_files_of_several(open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch) -> None:

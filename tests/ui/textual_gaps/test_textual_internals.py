@@ -50,6 +50,7 @@ OVERRIDDEN = (
     (Widget, "_get_virtual_dom"),
     (Widget, "_on_key"),
     (Widget, "mount"),
+    (Widget, "refresh"),
 )
 CALLED = (
     (App, "_unnotify"),
@@ -266,3 +267,32 @@ async def test_no_cursor_blinks_because_that_would_redraw_while_nothing_happens(
         fields = [Input(), TextArea()]
         await pilot.app.screen.mount(Vertical(*fields))
         assert [field.cursor_blink for field in fields] == [False, False]
+
+
+class Growing(Static):
+    """Has as many rows as it is told."""
+
+    rows = 1
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """The rows."""
+        return self.rows
+
+    def grow(self, rows: int) -> None:
+        """Have this many."""
+        self.rows = rows
+        self.refresh(layout=True)
+
+
+async def test_a_widget_that_changes_twice_at_once_has_its_last_size() -> None:
+    app = BaseApp()
+    async with app.run_test() as pilot:
+        widget = Growing()
+        await app.screen.mount(widget)
+        await pilot.pause()
+        widget.grow(2)
+        app.screen._clear_arrangement_cache()  # as for another widget that changes, before this one is idle
+        app.screen._refresh_layout()
+        widget.grow(3)
+        await pilot.pause()
+        assert widget.size.height == 3

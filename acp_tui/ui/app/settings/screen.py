@@ -46,7 +46,7 @@ from acp_tui.ui.kit.desktop import edit
 from acp_tui.ui.kit.dialog import Dialog, shown
 from acp_tui.ui.kit.field_editors import ChoiceRows
 from acp_tui.ui.kit.filtered_list import FilteredList
-from acp_tui.ui.kit.pickers import ReadingScreen
+from acp_tui.ui.kit.pickers import FITTING, ReadingScreen
 from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.rendering.wrapping import break_words, cut, cut_at_word
 from acp_tui.values import dataclass
@@ -89,7 +89,7 @@ def _rows_by_section(live: LiveSettings, settings: Settings, keymap: Keymap) -> 
         if key == "keys":
             continue
         section, _, name = key.rpartition(".")
-        value = _short_value(one, value_at(settings, key))
+        value = _short_value(one, value_at(settings, key)) or (FITTING if key == "appearance.theme" else "none")
         yield _row(live, Item(key, one), section or "rules", name, value, one.setting.doc)
     for key, doc in READ_ELSEWHERE.items():
         yield PickerRow(Item(key), key, doc, key, aside="in the file")
@@ -112,7 +112,7 @@ def _short_value(one: DeclaredSetting, value: object) -> str:
         return f"{len(value) or 'no'} rule{'s' * (len(value) != 1)}"
     if isinstance(value, tuple):
         return ", ".join(map(str, value)) or "none"
-    return value if isinstance(value, str) and value else set_value(value)
+    return value if isinstance(value, str) else set_value(value)
 
 
 def explanation(item: Item, live: LiveSettings) -> list[str]:
