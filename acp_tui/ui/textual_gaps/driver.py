@@ -26,8 +26,9 @@ from textual.geometry import Region
 from textual.message import Message
 from textual.screen import Screen
 
+from acp_tui.client.desktop import ANSWER, QUESTION, SURE_QUESTION, lag_s
 from acp_tui.ui.textual_gaps.fence import Fence
-from acp_tui.ui.textual_gaps.flow_control import QUESTION, SURE_QUESTION, FlowControl
+from acp_tui.ui.textual_gaps.flow_control import FlowControl
 from acp_tui.ui.textual_gaps.shown_rows import ShownRows, rows_of
 from acp_tui.ui.textual_gaps.terminal_input import TerminalAnswered, repair_terminal_input
 
@@ -133,6 +134,8 @@ class PacedDriver(LinuxDriver):
         """Counted by the thread that reads, whose event it is."""
         self._sure: deque[int] = deque()
         """The numbers of the questions whose answers can be told from the others."""
+        self.lag_s = lag_s("")
+        """How long what was answered may still be on its way to the user."""
         self._read_s = 0.0
         """When that thread last read something the user did, in monotonic seconds."""
         self._file: Any = WatchedFile(cast(TextIO, self._file), self.flow)
@@ -186,9 +189,12 @@ class PacedDriver(LinuxDriver):
                 self._read_s = message.time
             super().process_message(message)
             return
-        number = self._sure.popleft() if message.is_sure and self._sure else None
-        if message.is_sure and number is None:
-            return  # not to us
+        number = None
+        if message.answer != ANSWER:
+            self.lag_s = lag_s(message.answer)
+            if not self._sure:
+                return  # not to us
+            number = self._sure.popleft()
         self._answers += 1
         with suppress(RuntimeError):  # the loop has ended
             self._loop.call_soon_threadsafe(self._note_answered, self._answers, time.monotonic(), number)
@@ -225,7 +231,7 @@ class PacedDriver(LinuxDriver):
             self.attrs_before[tty.LFLAG] |= termios.ECHO | termios.ICANON
             self.attrs_before[tty.IFLAG] |= termios.ICRNL
         if self.input_tty and self._writer_thread is not None:  # it isn't there if we were put to sleep again
-            self.ask()
+            self.ask(surely=True)
 
     def _sigcont_application(self, *_: object) -> None:
         # Later: the signal may come while the writer's queue is locked, and nobody can lock it twice.

@@ -12,12 +12,6 @@ import math
 from collections import deque
 from typing import Final, NamedTuple
 
-QUESTION: Final = "\x1b[5n"
-"""Device status report: terminals have answered it since the VT100."""
-ANSWER: Final = "\x1b[0n"
-SURE_QUESTION: Final = "\x1b[c"
-"""Primary device attributes: its answer can't be taken for that to an earlier question."""
-
 AHEAD_S: Final = 0.05
 """What is on its way may need this long to be shown; a key's echo waits behind it."""
 OVERDUE_S: Final = 0.2

@@ -16,7 +16,7 @@ from textual.drivers import linux_driver
 from textual.events import Key
 from textual.message import Message
 
-from acp_tui.ui.textual_gaps.flow_control import ANSWER
+from acp_tui.client.desktop import ANSWER
 
 ESCAPE: Final = "\x1b"
 PASTE_BEGINS: Final = "\x1b[200~"
@@ -115,10 +115,9 @@ def _without_half(data: str, marker: str) -> tuple[str, str]:
 class TerminalAnswered(Message):
     """The terminal has answered a question of ours."""
 
-    def __init__(self, *, is_sure: bool) -> None:
-        """`is_sure`: it is the answer to `SURE_QUESTION`."""
+    def __init__(self, answer: str) -> None:
         super().__init__()
-        self.is_sure = is_sure
+        self.answer = answer
 
 
 def _enter_at_end(typed: str) -> str:
@@ -167,7 +166,7 @@ class InputParser(XTermParser):
             repaired = _enter_at_end(repaired)
         self._is_early = False
         answers, self._repair.answers = self._repair.answers, []
-        yield from (TerminalAnswered(is_sure=answer != ANSWER) for answer in answers)
+        yield from map(TerminalAnswered, answers)
         if repaired or not data:
             yield from super().feed(repaired)
 

@@ -14,12 +14,13 @@ from textual.geometry import Region
 from textual.screen import Screen
 from textual.widgets import Static
 
+from acp_tui.client.desktop import ANSWER, QUESTION, SURE_QUESTION
 from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.textual_gaps.driver import ROW_LENGTH, SMALL_ROWS, FramePacer, WatchedFile, draw_rows_again
-from acp_tui.ui.textual_gaps.flow_control import ANSWER, QUESTION, FlowControl
+from acp_tui.ui.textual_gaps.flow_control import FlowControl
 from acp_tui.ui.textual_gaps.shown_rows import rows_of
 from support.screens import settled
-from support.terminals import process_on_terminal
+from support.terminals import answers_to, process_on_terminal
 from support.waiting import LIMIT_S, until
 
 ROOM = 8 * ROW_LENGTH
@@ -135,11 +136,11 @@ def test_a_terminal_is_asked_after_each_frame_and_the_end_waits_for_its_last_ans
     with process_on_terminal([], os.environ, tmp_path, command=command) as screen:
 
         def questions() -> int:
-            return screen.said.count(QUESTION.encode())
+            return screen.said.count(SURE_QUESTION.encode()) + screen.said.count(QUESTION.encode())
 
         screen.until(lambda: b"begun" in screen.said)
         assert questions() == 1
-        screen.type(ANSWER)
+        screen.type(answers_to(screen.said))
         screen.type("a")
         screen.until(lambda: b"pressed a" in screen.said and questions() > 1)
         screen.type("q")
@@ -161,7 +162,8 @@ def test_a_terminal_that_answers_nothing_is_asked_once_and_not_waited_for(tmp_pa
         screen.until(lambda: b"pressed a" in screen.said)
         screen.type("q")
         assert screen.end() == 0
-        assert screen.said.count(QUESTION.encode()) == 1
+        assert (screen.said.count(SURE_QUESTION.encode()), screen.said.count(QUESTION.encode())) == (1, 0)
+        assert b"waiting" not in screen.said
 
 
 def test_the_end_resets_mouse_reports_and_leaves_the_screen_of_the_shell(tmp_path: Path) -> None:

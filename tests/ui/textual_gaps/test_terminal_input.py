@@ -6,7 +6,7 @@ import pytest
 from textual.events import Key, Paste
 from textual.message import Message
 
-from acp_tui.ui.textual_gaps.flow_control import ANSWER
+from acp_tui.client.desktop import ANSWER
 from acp_tui.ui.textual_gaps.terminal_input import HELD_S, InputParser, TerminalAnswered, feed_early
 
 
@@ -22,8 +22,8 @@ def _told(event: Message) -> str:
             return key
         case Paste(text=text):
             return f"paste {text!r}"
-        case TerminalAnswered(is_sure=is_sure):
-            return "sure answer" if is_sure else "answer"
+        case TerminalAnswered(answer=answer):
+            return "answer" if answer == ANSWER else "sure answer"
     return ""
 
 
