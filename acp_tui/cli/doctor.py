@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import termios
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -200,8 +201,16 @@ def _frames(environ: Mapping[str, str]) -> CheckResult:
 
 
 def _answer_to(query: str) -> bytes:
-    """Return the terminal's answer. Leaves no unread input and shows nothing."""
-    return exchange(sys.stdin.fileno(), sys.stderr.fileno(), ANSWER_LIMIT_S, query=query.encode())
+    """Return the terminal's answer. Leaves no unread input, shows nothing, and leaves the terminal's mode as it was."""
+    terminal = sys.stdin.fileno()
+    try:
+        mode = termios.tcgetattr(terminal)
+    except termios.error:
+        return b""
+    try:
+        return exchange(terminal, sys.stderr.fileno(), ANSWER_LIMIT_S, query=query.encode())
+    finally:
+        termios.tcsetattr(terminal, termios.TCSANOW, mode)
 
 
 def _tmux() -> Iterator[CheckResult]:

@@ -163,7 +163,6 @@ def test_a_terminal_that_answers_nothing_is_asked_once_and_not_waited_for(tmp_pa
         screen.type("q")
         assert screen.end() == 0
         assert (screen.said.count(SURE_QUESTION.encode()), screen.said.count(QUESTION.encode())) == (1, 0)
-        assert b"waiting" not in screen.said
 
 
 def test_the_end_resets_mouse_reports_and_leaves_the_screen_of_the_shell(tmp_path: Path) -> None:
