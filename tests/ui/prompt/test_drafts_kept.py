@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client.attachments.attach import mentions
+from acp_tui.client.line_comments import Comment
+from acp_tui.client.line_comparison import PlacedLine
 from acp_tui.client.prompts.memory import DraftKey
 from acp_tui.client.sessions.prompt_queue import PastedImage
 from acp_tui.client.settings.location import state_folder
@@ -97,6 +99,27 @@ async def test_what_is_queued_is_kept_at_a_pause_and_as_it_is_after_a_change(
         await page.press("alt+up")
         await page.until(lambda: draft_file().read() == {HERE: "next\n\nafter that\nbeing written"})
         assert page.draft == "after that\nbeing written"
+
+
+async def test_comments_on_lines_are_text_before_the_draft_after_a_restart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not after it: the draft may be a command, which takes all of it."""
+    told = "Comments on lines:\n\na.py:5\n```diff\n+new\n```\nWhy?"
+    monkeypatch.setattr(recall, "PAUSE_S", 0.01)
+    async with open_recalling_page() as page:
+        page.prompt.comments.append(Comment((PlacedLine("a.py", "+", "new", None, 5),), Path("/nowhere"), None, "Why?"))
+        await page.press("f1", "escape")  # as after the dialog in which it was written
+        await page.until(lambda: draft_file().read() == {HERE: told})
+        await page.write("!ls")
+    async with open_recalling_page() as page:
+        assert page.draft == f"{told}\n\n!ls"
+        assert page.prompt.comments == []
+
+
+async def test_comments_that_were_sent_are_not_there_again() -> None:
+    async with open_recalling_page() as page:
+        page.prompt.comments.append(Comment((PlacedLine("a.py", "+", "new", None, 5),), Path("/nowhere"), None, "Why?"))
+        await page.send("Fix it")
+    assert draft_file().read() == {}
 
 
 async def test_an_old_draft_never_replaces_what_is_being_typed() -> None:
