@@ -8,8 +8,6 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client.attachments.attach import mentions
-from acp_tui.client.line_comments import Comment
-from acp_tui.client.line_comparison import PlacedLine
 from acp_tui.client.prompts.memory import DraftKey
 from acp_tui.client.sessions.prompt_queue import PastedImage
 from acp_tui.client.settings.location import state_folder
@@ -18,7 +16,7 @@ from acp_tui.conversation.facts import SessionId
 from acp_tui.ui.prompt import recall
 from acp_tui.ui.prompt.input import PromptInput
 from support.folding import agent
-from support.pages import draft_file, open_recalling_page, remembers
+from support.pages import COMMENT, draft_file, open_recalling_page, remembers
 from support.screens import AGENT, CWD, Page, ScreenApp, new_session, open_page, show
 
 HERE = DraftKey(str(CWD), "s")
@@ -106,7 +104,7 @@ async def test_comments_on_lines_are_text_before_the_draft_after_a_restart(monke
     told = "Comments on lines:\n\na.py:5\n```diff\n+new\n```\nWhy?"
     monkeypatch.setattr(recall, "PAUSE_S", 0.01)
     async with open_recalling_page() as page:
-        page.prompt.comments.append(Comment((PlacedLine("a.py", "+", "new", None, 5),), Path("/nowhere"), None, "Why?"))
+        page.prompt.comments.append(COMMENT)
         await page.press("f1", "escape")  # as after the dialog in which it was written
         await page.until(lambda: draft_file().read() == {HERE: told})
         await page.write("!ls")
@@ -117,7 +115,7 @@ async def test_comments_on_lines_are_text_before_the_draft_after_a_restart(monke
 
 async def test_comments_that_were_sent_are_not_there_again() -> None:
     async with open_recalling_page() as page:
-        page.prompt.comments.append(Comment((PlacedLine("a.py", "+", "new", None, 5),), Path("/nowhere"), None, "Why?"))
+        page.prompt.comments.append(COMMENT)
         await page.send("Fix it")
     assert draft_file().read() == {}
 
