@@ -235,7 +235,7 @@ class HistorySearch(Vertical):
 
     def action_close(self) -> None:
         """Leave the draft as it is."""
-        self.screen.set_focus(self.screen.query_one("#prompt"))
+        self.screen.set_focus(next(iter(self.screen.query("#prompt")), None))  # gone already if the screen is going
         self.remove()
 
 
