@@ -130,7 +130,7 @@ class PermissionCard(AnswerableRequest):
             self._review.show_request(asked)
 
     def keys(self, *, has_focus: bool, is_cut: bool) -> Sequence[str]:
-        """How to answer, read on, and leave."""
+        """How to answer and read on."""
         hint = keys_in_force(self).hint
         if self._rows is None:
             way_in = "" if has_focus else f"{self.WAY_IN}, then "
@@ -138,13 +138,9 @@ class PermissionCard(AnswerableRequest):
         if not has_focus:
             return [hint(f"{self.WAY_IN} to answer"), *([] if self._rejection else [CANCEL_TO_REFUSE])]
         arrows = ["↑↓ Enter answer"] * (len(self.options) > MAX_NUMBER)
-        keys = [
-            "{review} full screen",  # first, so that it's in view even in one row
-            *self._ways_to_answer(is_cut=is_cut, has_more_files=is_cut, choose=arrows),
-            "{raw} raw",
-            "{leave_question} back",
-        ]
-        return [each for each in map(hint, keys) if each]
+        ways = self._ways_to_answer(is_cut=is_cut, has_more_files=is_cut, choose=arrows)
+        # The full screen first, so that it's in view even in one row. It names the keys of the raw report and back.
+        return [each for each in map(hint, ["{review} full screen", *ways]) if each]
 
     @property
     def _lasting_warning(self) -> str:

@@ -291,8 +291,8 @@ class Looked:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.table: list[Process] = [LEADER]
         self.has_ended = False
-        monkeypatch.setattr(keeper, "row_of", lambda _: LEADER)
-        monkeypatch.setattr(keeper, "process_table", lambda: self.table)
+        monkeypatch.setattr(keeper.table, "row_of", lambda _: LEADER)
+        monkeypatch.setattr(keeper.table, "process_table", lambda: self.table)
         monkeypatch.setattr(keeper.os, "waitpid", lambda pid, _: (pid if self.has_ended else 0, 0))
         self.known = Known(100)
 

@@ -632,7 +632,7 @@ async def test_the_full_screen_says_its_keys_in_the_words_and_order_of_the_card(
     async with open_page(size=(80, 24)) as page:
         await page.ask("call", kind="execute", raw_input={"command": "make"})
         await page.enter_card()
-        assert "f full screen · w reject and say why · r raw · Esc back" in page.text
+        assert "f full screen · w reject and say why  " in page.text
         await page.press("f")
         assert "w reject and say why · Ctrl+C cancel the turn · r raw · Esc back" in page.text
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextvars import copy_context
 from pathlib import Path
+from time import monotonic
 
 import pytest
 
@@ -128,6 +130,55 @@ async def test_an_old_draft_never_replaces_what_is_being_typed() -> None:
         await remembers(page)
         assert page.draft == "new"
     assert draft_file().read() == {DraftKey(str(CWD), "earlier"): "left", HERE: "new"}
+
+
+class _LateTerminal:
+    """A fence that says when the test has the draft shown."""
+
+    def __init__(self) -> None:
+        self.show_at: Callable[[float], None] | None = None
+
+    def when_shown(self, _key: object, _widget: object, tell: Callable[[float], None]) -> None:
+        self.show_at = tell
+
+    def is_awaited(self, _key: object) -> bool:
+        return self.show_at is not None
+
+    def show(self) -> None:
+        """From now on, the draft is on the screen."""
+        assert self.show_at is not None
+        self.show_at(monotonic())
+        self.show_at = None
+
+
+@pytest.mark.parametrize("is_shown", [False, True])
+async def test_what_is_typed_goes_on_with_an_old_draft_only_if_that_was_on_the_screen(
+    monkeypatch: pytest.MonkeyPatch, *, is_shown: bool
+) -> None:
+    draft_file().change({HERE: "left "})
+    terminal = _LateTerminal()
+    monkeypatch.setattr(recall, "fence_of", lambda _: terminal)
+    async with open_recalling_page() as page:
+        if is_shown:
+            terminal.show()
+        await page.press(*"new")
+        assert page.draft == ("left new" if is_shown else "new")
+        await page.press("enter")
+        assert page.connection.prompts == ["left new" if is_shown else "new"]
+        await page.press("up", "up")
+        assert page.draft == ("left new" if is_shown else "left ")
+
+
+async def test_what_is_typed_before_a_session_is_there_is_not_joined_with_its_draft() -> None:
+    draft_file().change({DraftKey(str(CWD), "s", AGENT): "left"})
+    async with open_page(is_shown=False) as page:
+        page.prompt.insert("new")
+        await show(page.pilot, new_session(agent("said before")))
+        await remembers(page)
+        assert page.draft == "new"
+        assert [notice.message for notice in page.notices] == ["↑ brings your draft from last time back"]
+        await page.press("up")
+        assert page.draft == "left"
 
 
 async def test_pictures_of_the_draft_and_of_the_queue_are_attached_files_after_a_restart() -> None:
