@@ -26,6 +26,7 @@ from acp_tui.client.prompts.memory import DraftKey, PromptMemory
 from acp_tui.client.sessions.prompt_queue import PastedImage, Prompt
 from acp_tui.conversation.content import paste_label
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.conversation.wording import comments_prompt
 from acp_tui.ui.commands.keys import caught_up, keys_in_force
 from acp_tui.ui.commands.table import MOVING, bindings_of
 from acp_tui.ui.kit.row_list import GAP, MIN_LABEL_CELLS, PickerRow, RowList, short_folder, short_time
@@ -235,7 +236,7 @@ class HistorySearch(Vertical):
 
     def action_close(self) -> None:
         """Leave the draft as it is."""
-        self.screen.set_focus(self.screen.query_one("#prompt"))
+        self.screen.set_focus(next(iter(self.screen.query("#prompt")), None))  # gone already if the screen is going
         self.remove()
 
 
@@ -417,9 +418,10 @@ class Recall:
         return await self._memory.with_pictures(text, [(image.name, image.data) for image in images])
 
     async def keep(self) -> None:
-        """Save the draft with its images, and the queued prompts before it."""
-        place, queued = self._place, self._queued()
-        draft = "\n\n".join(filter(None, (*(prompt.written for prompt in queued), self._unsent)))
+        """Save the draft with its images, and before it the queued prompts and the comments on lines."""
+        place, queued, comments = self._place, self._queued(), [each.prompt() for each in self._prompt.comments]
+        before = (*(prompt.written for prompt in queued), comments_prompt(comments) if comments else "")
+        draft = "\n\n".join(filter(None, (*before, self._unsent)))
         images = (*(image for prompt in queued for image in prompt.images), *self._prompt.images)
         self._memory.drafts.put(place, await self._with_files(draft, images))
         self._say(await self._memory.write())

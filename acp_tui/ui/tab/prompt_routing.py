@@ -391,14 +391,13 @@ class PromptController:
             waiting = QueueSummary(
                 tuple(queue.prompts), tuple(queue.scheduled), queue.is_held, outputs, comments, can_go_on
             )
-        self._tab.screen.queue_lines.show(waiting)
+        if self._tab.screen.queue_lines.show(waiting) and self.recall is not None:
+            self.recall.draft_changed()  # what waits is saved with the draft
 
     def _show_changed(self, session: Session) -> None:
         """Update the queue, unless another session is shown by now."""
         if session is self._shown:
             self.show_waiting(session)
-            if self.recall is not None:
-                self.recall.draft_changed()  # queued prompts are saved with the draft
 
     def _go_on(self, session: Session) -> None:
         """Send the first prompt that is held, if the agent is there and idle."""

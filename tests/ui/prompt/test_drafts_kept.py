@@ -18,7 +18,7 @@ from acp_tui.conversation.facts import SessionId
 from acp_tui.ui.prompt import recall
 from acp_tui.ui.prompt.input import PromptInput
 from support.folding import agent
-from support.pages import draft_file, open_recalling_page, remembers
+from support.pages import COMMENT, draft_file, open_recalling_page, remembers
 from support.screens import AGENT, CWD, Page, ScreenApp, new_session, open_page, show
 
 HERE = DraftKey(str(CWD), "s")
@@ -99,6 +99,27 @@ async def test_what_is_queued_is_kept_at_a_pause_and_as_it_is_after_a_change(
         await page.press("alt+up")
         await page.until(lambda: draft_file().read() == {HERE: "next\n\nafter that\nbeing written"})
         assert page.draft == "after that\nbeing written"
+
+
+async def test_comments_on_lines_are_text_before_the_draft_after_a_restart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not after it: the draft may be a command, which takes all of it."""
+    told = "Comments on lines:\n\na.py:5\n```diff\n+new\n```\nWhy?"
+    monkeypatch.setattr(recall, "PAUSE_S", 0.01)
+    async with open_recalling_page() as page:
+        page.prompt.comments.append(COMMENT)
+        await page.press("f1", "escape")  # as after the dialog in which it was written
+        await page.until(lambda: draft_file().read() == {HERE: told})
+        await page.write("!ls")
+    async with open_recalling_page() as page:
+        assert page.draft == f"{told}\n\n!ls"
+        assert page.prompt.comments == []
+
+
+async def test_comments_that_were_sent_are_not_there_again() -> None:
+    async with open_recalling_page() as page:
+        page.prompt.comments.append(COMMENT)
+        await page.send("Fix it")
+    assert draft_file().read() == {}
 
 
 async def test_an_old_draft_never_replaces_what_is_being_typed() -> None:
