@@ -309,21 +309,6 @@ async def test_only_a_call_that_has_more_to_show_is_said_to_unfold() -> None:
         for unfolds in (True, True, False, False):  # from the last one up
             assert ("Space unfold" in page.status) == unfolds, page.text
             await page.press("up")
-        await page.send("go")
-        assert "Esc cancels" in page.status
-        await page.press("tab")
-        assert "working 0:00" in page.status
-        assert "Esc cancels" not in page.status, "there, it leads back"
-
-
-async def test_only_a_call_that_has_more_to_show_is_said_to_unfold() -> None:
-    whole, longer = (BlockContent(Text("line\n" * count)) for count in (2, 100))
-    calls = call("bare"), call("short", content=(whole,)), call("long", content=(longer,))
-    async with open_page(*calls, call("raw", raw_input={"path": "a.py"}), size=(100, 40)) as page:
-        await page.press("tab")
-        for unfolds in (True, True, False, False):  # from the last one up
-            assert ("Space unfold" in page.status) == unfolds, page.text
-            await page.press("up")
 
 
 async def test_what_does_not_fit_into_the_status_line_is_left_out_but_the_mode_last() -> None:
