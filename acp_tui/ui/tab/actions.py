@@ -330,10 +330,10 @@ class Actions:
             if tab.link is link and not link.has_lost_host and isinstance(tab.stage, Live)
             if link.is_lost or tab.stage.session.conversation.is_connected
         ]
-        await self.tab.opener.restart()
+        await self.tab.starter.restart()
         for tab, session in ends:
             if not link.is_lost and session is tab.session and not session.conversation.is_connected:
-                tab.run(tab.opener.restart(), group="restart")
+                tab.run(tab.starter.restart(), group="restart")
 
     def dismiss_visits(self) -> None:
         """Dismiss the pages that the agent asked for; it may never report them as done (R-ELIC-12)."""

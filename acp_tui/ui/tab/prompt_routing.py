@@ -299,7 +299,7 @@ class PromptController:
         self._show_changed(session)
 
     async def _run_command(self, session: Session, line: str) -> None:
-        await self._tab.opener.stock_taken()
+        await self._tab.starter.stock_taken()
         try:
             await session.commands.run(line)
         except ClientError as error:
@@ -311,7 +311,7 @@ class PromptController:
         wanted: Prompt | None = prompt
         while wanted is not None:
             blocks, notes = await self._attached(wanted, session.cwd)
-            await self._tab.opener.stock_taken()
+            await self._tab.starter.stock_taken()
             if self._tab.moments is not None:
                 await self._tab.moments.remember()
             if not session.conversation.is_idle:
