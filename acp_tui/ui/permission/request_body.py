@@ -287,7 +287,7 @@ class RequestBody(Vertical):
     def watch_has_focus(self, has_focus: bool) -> None:
         """Rearm the guard, so that keys count only a moment after the focus arrives."""
         super().watch_has_focus(has_focus)
-        self.guard.arm()
+        self.guard.note_focus()
         self._warning = ""
         self.lay_out()
 

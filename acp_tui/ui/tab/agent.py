@@ -227,7 +227,7 @@ class AgentController:
             auth_methods=agent.auth_methods,
             login=_login(agent),
             log=tuple(agent.log),
-            has_exact_terminal=fence is None or fence.is_exact,
+            lag_s=fence.lag_s if fence is not None else 0.0,
             unasked=dict(decided),
             turn=self._turn(),
             hosting=self._hosting(session),

@@ -397,14 +397,13 @@ class PromptController:
                 can_send=not self.why_not,
                 can_go_on=self._can_go_on(session),
             )
-        self._tab.screen.queue_lines.show(waiting)
+        if self._tab.screen.queue_lines.show(waiting) and self.recall is not None:
+            self.recall.draft_changed()  # what waits is saved with the draft
 
     def _show_changed(self, session: Session) -> None:
         """Update the queue, unless another session is shown by now."""
         if session is self._shown:
             self.show_waiting(session)
-            if self.recall is not None:
-                self.recall.draft_changed()  # queued prompts are saved with the draft
 
     def _go_on(self, session: Session) -> None:
         """Send the first prompt that is held, if the agent is there and idle."""

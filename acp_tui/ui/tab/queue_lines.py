@@ -69,10 +69,10 @@ class QueueLines(Static, can_focus=True):
         self._shown = QueueSummary()
         self._selected = 0
 
-    def show(self, waiting: QueueSummary) -> None:
-        """Show `waiting`. The selection stays on its prompt; if that is gone, it moves to the next one."""
+    def show(self, waiting: QueueSummary) -> bool:
+        """Show `waiting`, and return whether it's news. The selection stays on its prompt, or moves to the next one."""
         if waiting == self._shown:
-            return
+            return False
         at = self._at
         self._shown = waiting
         if self._keys and self._selected not in self._keys:
@@ -81,6 +81,7 @@ class QueueLines(Static, can_focus=True):
         if self.has_focus_within and not self._keys:
             self.screen.set_focus(self._tab.prompt)
         self._draw()
+        return True
 
     def enter(self) -> bool:
         """Take the focus and select the last prompt; return False if none waits."""

@@ -370,7 +370,8 @@ class Tab:
         can_go = front is not None and front is not self and front.link.can_start and not self.link.is_hosted
         if not can_go or self.worktree or not isinstance(self.stage, Live) or self.stage.session.queue.scheduled:
             return
-        if said is not None and said.is_blank and not said.is_asking and self.prompt.is_blank:
+        is_written = bool(self.prompt.comments) or not self.prompt.is_blank
+        if said is not None and said.is_blank and not said.is_asking and not is_written:
             await self._give_way()
 
     # As one of the tabs
