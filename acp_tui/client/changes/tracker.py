@@ -90,7 +90,8 @@ class ChangeTracker:
         self._notes: dict[str, None] = {}
         self._baseline: Baseline | None = None
         self._ready = anyio.Event()
-        self._captured = anyio.Event()
+        self.captured = anyio.Event()
+        """Set when all files have been read."""
         self._pace = pace or Pace()
         self._released_ns: int | None = None
         self._is_start_known = False
@@ -146,15 +147,11 @@ class ChangeTracker:
         finally:
             self._pace.stop()
             self._ready.set()  # tell tasks that wait for a baseline that never comes
-            self._captured.set()
+            self.captured.set()
             self.is_live = False
             if self._baseline is not None:
                 self._baseline.close()
                 self._baseline = None
-
-    async def captured(self) -> None:
-        """Wait until all files have been read."""
-        await self._captured.wait()
 
     def release(self) -> None:
         """From now on, the agent may change files. Those that haven't been read yet are known only if they're older."""
@@ -185,7 +182,7 @@ class ChangeTracker:
     async def rescan(self) -> None:
         """Examine the whole workspace now. `changes` is current when this returns."""
         with self._pace.awaited():
-            await self._captured.wait()
+            await self.captured.wait()
             await self._refresh(None)
 
     async def review(self, path: str) -> Review:
@@ -368,7 +365,7 @@ class ChangeTracker:
         baseline = await self._held()
         directories = await capture(baseline, self._pace, self._note)
         self._is_start_known = not commit or await begin_with(baseline, commit, self._note)
-        self._captured.set()
+        self.captured.set()
         self._on_change()
         failures = 0
         while failures < _MAX_WATCH_FAILURES:
@@ -437,7 +434,7 @@ class ChangeTracker:
             self._changes.pop(path, None)
         if baseline.areas.shortfall:
             self._note(f"The list may be wrong: {baseline.areas.shortfall}.")
-        self._has_compared_all |= marked is None and self._captured.is_set()
+        self._has_compared_all |= marked is None and self.captured.is_set()
         self._on_change()
 
     async def _touched(self, baseline: Baseline, marked: set[str] | None) -> list[str]:
