@@ -393,7 +393,7 @@ def slash_action(text: str, taken: Collection[str]) -> str | None:
 
 BASIC: Final = frozenset(
     {
-        *("send", "new_line", "cancel", "shell", "attach", "walk_history", "search_history", "leave_prompt", "steer"),
+        *("send", "new_line", "cancel", "shell", "attach", "walk_history", "search_history", "leave_prompt"),
         *("pull_back", "edit_draft", "paste", "undo", "answer", "answer_by_kind", "confirm", "review"),
         *("reject_and_say_why", "decline", "send_form", "toggle_entry", "move_up", "move_down", "page_up", "page_down"),
         *("focus_prompt", "next_mode", "find", "toggle_all", "sidebar", "choose_option"),
