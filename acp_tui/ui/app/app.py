@@ -242,7 +242,7 @@ class AcpTuiApp(BaseApp):
         if front is not None and front.link.is_hosted:
             return "A host keeps this session already."
         if self.can_leave:
-            return f"{(front.writing.why_not if front is not None else '') or NO_SESSION.removesuffix('.')}."
+            return f"{(front.writing.why_not if front is not None else '') or NO_SESSION}."
         return NO_HOST if self.settings.sessions.host == "never" else HOST_LATER
 
     def _can_leave(self, tab: Tab) -> bool:

@@ -48,7 +48,7 @@ async def test_a_recorded_session_is_read_again_in_a_tab_of_its_own(past: None, 
         await desk.press("escape")
         await desk.press("alt+r")
         await desk.until(
-            lambda: [f"○ {one.message}" for one in desk.notices] == [desk.status.removesuffix("F1 help").rstrip()]
+            lambda: [f"○ {one.message}" for one in desk.notices] == [f"{desk.status.removesuffix('F1 help').rstrip()}."]
         )
         await desk.shows("Read-only: the demo forgets its sessions when it exits")
         await desk.send("And lions?")
