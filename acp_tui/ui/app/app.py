@@ -467,7 +467,7 @@ class AcpTuiApp(BaseApp):
         if name in self.available_themes:
             await self.keep_theme(name)
             return
-        await self.looks.choose_theme(live.settings.appearance.theme, self.keep_theme)
+        await self.looks.choose_theme(live.settings.appearance.theme, self.keep_theme, name)
 
     async def keep_theme(self, name: str) -> None:
         """Write the theme to the user's settings."""

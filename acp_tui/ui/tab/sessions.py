@@ -287,15 +287,16 @@ class HistoryController:
 
     def _why_not(self, session: PastSession) -> str:
         """Why no agent can open the session; "" if one can."""
+        # An agent can open what it lists, wherever the folder is: the agent may run elsewhere.
+        if not session.is_listed:
+            goes = any(session.cwd.is_relative_to(folder) for folder in self._tab.app.leaving_folders)
+            if why := replace(session, has_folder=session.has_folder and not goes).why_not_again:
+                return why
         link = self._running_link(session)
         agent = link.agent if link is not None else None
         if agent is not None and not (agent.capabilities.load_session or agent.capabilities.resume_session):
             return f"{agent.title} can't load or resume sessions"
-        # An agent can open what it lists, wherever the folder is: the agent may run elsewhere.
-        if session.is_listed:
-            return ""
-        goes = any(session.cwd.is_relative_to(folder) for folder in self._tab.app.leaving_folders)
-        return replace(session, has_folder=session.has_folder and not goes).why_not_again
+        return ""
 
     def _running_link(self, session: PastSession) -> AgentLink | None:
         """The running agent that the session was recorded with, preferably in this tab.
