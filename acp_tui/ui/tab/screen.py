@@ -116,7 +116,7 @@ class SessionScreen(HomeScreen):
         left, tab.stage = tab.panel or self._starting, stage
         if left.has_focus_within:
             self.set_focus(self.prompt)
-        self.prompt.reject_not_yet()  # it would go to another session
+        self.prompt.note_requests(())  # a reason would go to another session
         left.display, stage.panel.display = False, True
         stage.panel.view.frames.schedule()  # it was told of that when it wasn't the tab's panel yet
         await self.query("FindBar").remove()
@@ -275,7 +275,9 @@ class SessionScreen(HomeScreen):
         self.prompt.take_text(event.text, is_paste=True)
 
     def on_descendant_focus(self) -> None:
-        """Say how to get to a question, or no longer."""
+        """Say how to get to a question, or no longer. Whoever goes to the card leaves the reason for rejecting it."""
+        if self.tab.panel is not None and self.tab.panel.card.has_focus:
+            self.prompt.leave_reason()
         self.show_status()
 
     def on_screen_resume(self) -> None:
