@@ -382,6 +382,15 @@ async def test_a_letter_answers_with_its_kind_whatever_the_agents_order() -> Non
 TWICE = (PermissionOption("1", "Here", "allow_once"), PermissionOption("2", "There", "allow_once"), REJECT)
 
 
+async def test_a_letter_that_could_mean_two_answers_shows_them_where_there_was_no_room() -> None:
+    async with open_page(size=(40, 12)) as page:
+        await _open_card(page, *TWICE)
+        assert "2 " not in page.text
+        await page.press("y")
+        assert page.decisions == {}
+        assert all(f"{number} " in page.text for number in (1, 2, 3))
+
+
 async def test_a_letter_that_could_mean_two_answers_is_none_and_it_is_said() -> None:
     async with open_page() as page:
         await _open_card(page, *TWICE)
