@@ -161,6 +161,6 @@ class Notices:
             widget.notices = notices
 
 
-def is_asked_on(screen: Screen[object]) -> bool:
+def is_asked_on(screen: Screen[Any]) -> bool:
     """Whether something on this screen waits for an answer."""
     return screen.has_class(ASKING) or any(widget.display for widget in screen.query(f".{ASKING}"))

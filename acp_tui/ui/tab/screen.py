@@ -17,6 +17,7 @@ from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.keymap import BY_ID
 from acp_tui.ui.commands.keys import follow_keys, is_unbound_text
 from acp_tui.ui.commands.table import bindings, bindings_of
+from acp_tui.ui.kit.notice_lines import is_asked_on
 from acp_tui.ui.prompt.input import PromptFrame, PromptInput
 from acp_tui.ui.session.status_line import StartingLine, Status, StatusLine, TabState, boxed
 from acp_tui.ui.tab.loading import BEFORE_A_COMMAND, preload_in_thread
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
 UNFOLDS: Final = "{toggle_entry} unfold"
 CONVERSATION_KEYS: Final = ("{move_up} {move_down} move", UNFOLDS, "{focus_prompt} back")
 """Shown in place of the facts while the conversation has the keyboard."""
+ASKED_BELOW: Final = "The agent needs your decision"
+ASKED_FOR_S: Final = 86_400.0
+"""How long to say so, unless the user goes there or it's over before."""
 
 
 class SessionScreen(HomeScreen):
@@ -309,8 +313,12 @@ class SessionScreen(HomeScreen):
         self._look_at_changes()
 
     def on_asking_changed(self) -> None:
-        """Hide the list of suggestions: it reappears elsewhere with the next key."""
+        """Hide the list of suggestions: it reappears elsewhere with the next key. Under a dialog, say who asks."""
         self.query("SuggestionList").set(display=False)
+        front = self.app.screen
+        if front is not self and front.is_modal and self._is_on_screen and is_asked_on(self) > is_asked_on(front):
+            self.tab.app.notices.is_over[ASKED_BELOW] = lambda: self.is_current or not is_asked_on(self)
+            self.notify(ASKED_BELOW, severity="warning", timeout=ASKED_FOR_S)
 
     def on_conversation_view_link_chosen(self, message: ConversationView.LinkChosen) -> None:
         self.tab.run(self.tab.actions.entries.open_link(message.target))

@@ -137,3 +137,22 @@ async def test_a_warning_that_is_cut_below_a_card_is_said_after_it() -> None:
         await page.until(lambda: [each.message for each in page.notices] == [SECOND])
         page.withdraw()
         await page.until(lambda: "rows of a notice." in page.text)
+
+
+async def test_a_question_that_comes_under_a_dialog_is_told_there_until_the_user_goes_to_it() -> None:
+    async with open_page() as page:
+        await page.press("f1")
+        await page.ask("call", title="x")
+        await page.until(lambda: "▪ The agent needs your decision" in page.text)
+        await page.press("escape")
+        assert page.card.display
+        assert "▪ The agent needs your decision" not in page.text
+
+
+async def test_a_question_that_is_over_is_not_told_under_a_dialog_any_more() -> None:
+    async with open_page() as page:
+        await page.press("f1")
+        await page.ask("call", title="x")
+        await page.until(lambda: "▪ The agent needs your decision" in page.text)
+        page.withdraw()
+        await page.until(lambda: "▪ The agent needs your decision" not in page.text)
