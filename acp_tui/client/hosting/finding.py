@@ -164,7 +164,7 @@ def _is_heard(path: Path) -> bool:
 # What runs there
 
 
-class OpensSessions(Protocol):
+class AgentSessions(Protocol):
     async def open(self, session_id: SessionId, cwd: Path) -> Session:
         """A session that the agent knows."""
 
@@ -215,7 +215,7 @@ class HostedSession:
         if self.misfit:
             raise ClientError(self.misfit)
 
-    async def open_in(self, sessions: OpensSessions) -> Session:
+    async def open_in(self, sessions: AgentSessions) -> Session:
         """Open the session as an additional client. Raises ClientError."""
         self.require_fit()
         return await sessions.open(self.session_id, self.cwd)

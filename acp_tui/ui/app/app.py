@@ -217,7 +217,8 @@ class AcpTuiApp(BaseApp):
     def exit(self, result: None = None, return_code: int = 0, message: RenderableType | None = None) -> None:
         """Exit, and note what stays in the terminal: afterwards, there is nothing left to draw it."""
         panel = self.tabs.front.panel if self.tabs.front is not None else None
-        if panel is not None and panel.view.is_attached and self.settings.appearance.scrollback:
+        scrollback = self.settings.appearance.scrollback and not self.leaves
+        if panel is not None and panel.view.is_attached and scrollback:
             self.last_turn = "".join(f"{line.render(self.console)}\n" for line in panel.view.last_turn(MAX_LEFT_LINES))
         super().exit(result, return_code, message)
 

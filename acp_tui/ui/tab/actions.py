@@ -35,7 +35,7 @@ from acp_tui.ui.prompt.input import PromptInput
 from acp_tui.ui.session.find_bar import FindBar
 from acp_tui.ui.tab import taking_out
 from acp_tui.ui.tab.going_back import SHORTCUTS, GoingBack
-from acp_tui.ui.tab.prompt_routing import NOTHING_QUEUED, WATCHING
+from acp_tui.ui.tab.prompt_routing import NOTHING_QUEUED
 from acp_tui.ui.tab.sessions import HistoryController, Welcoming
 from acp_tui.ui.tab.sessions_dialog import SessionsDialog
 from acp_tui.ui.tab.several import SeveralController
@@ -311,8 +311,8 @@ class Actions:
         """Have a prompt wait for its time, or say why not and put back what was written."""
         session = self.tab.session
         try:
-            if session is None or session.is_read_only or self.tab.writing.why_not:
-                raise NotATime(self.tab.writing.why_not or (NO_SESSION if session is None else WATCHING))
+            if session is None or self.tab.writing.why_not:
+                raise NotATime(self.tab.writing.why_not or NO_SESSION)
             self.tab.writing.schedule(session, later(words, session.now() or 0.0, self._retry_at))
         except NotATime as error:
             self.tab.say(str(error), severity="warning")
@@ -330,10 +330,10 @@ class Actions:
             if tab.link is link and not link.has_lost_host and isinstance(tab.stage, Live)
             if link.is_lost or tab.stage.session.conversation.is_connected
         ]
-        await self.tab.opener.restart()
+        await self.tab.starter.restart()
         for tab, session in ends:
             if not link.is_lost and session is tab.session and not session.conversation.is_connected:
-                tab.run(tab.opener.restart(), group="restart")
+                tab.run(tab.starter.restart(), group="restart")
 
     def dismiss_visits(self) -> None:
         """Dismiss the pages that the agent asked for; it may never report them as done (R-ELIC-12)."""

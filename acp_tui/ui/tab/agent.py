@@ -78,7 +78,7 @@ class AgentController:
                 self._link.additions = await driver.additions_for(self._link.running, self._tab.cwd, wanted, self)
 
     async def _start_agent(self) -> None:
-        await self._link.start(self._tab.opener.note_phase, self._tab.settings.agent.start_limit_s or None)
+        await self._link.start(self._tab.starter.note_phase, self._tab.settings.agent.start_limit_s or None)
 
     async def log_in(self, wanted: errors.AuthenticationRequired) -> bool:
         """Let the user log in. Returns False if they decline."""
@@ -227,7 +227,7 @@ class AgentController:
             auth_methods=agent.auth_methods,
             login=_login(agent),
             log=tuple(agent.log),
-            has_exact_terminal=fence is None or fence.is_exact,
+            lag_s=fence.lag_s if fence is not None else 0.0,
             unasked=dict(decided),
             turn=self._turn(),
             hosting=self._hosting(session),

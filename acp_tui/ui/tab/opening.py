@@ -30,7 +30,7 @@ async def _begin(sessions: SessionsController) -> Session:
     return await sessions.begin()
 
 
-class Opener:
+class SessionStarter:
     """Opens the session of one tab: the first one, and each that replaces it."""
 
     def __init__(self, tab: Tab, opening: Opening | None) -> None:

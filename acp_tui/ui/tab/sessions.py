@@ -236,7 +236,7 @@ class HistoryController:
 
     async def page(self, cursor: str | None, is_everywhere: bool) -> SessionPage:
         """A page of the sessions that the agent lists, at a cursor or the first; empty if it lists none."""
-        await self._tab.opener.is_under_way.wait()
+        await self._tab.starter.is_under_way.wait()
         async with self._tab.link.starting_again:  # it may be about to start
             agent = self._agent
         if agent is None or not agent.capabilities.list_sessions:
