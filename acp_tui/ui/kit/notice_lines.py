@@ -48,7 +48,7 @@ class NoticeLines(Widget):
     NoticeLines.-in-gap { overlay: screen; offset-y: -1; }
     """
     IN_GAP: ClassVar = "-in-gap"
-    """The class of those in the free row above their place, where they move nothing."""
+    """The class of those in the free row above their place."""
     ALLOW_SELECT = False
 
     notices: reactive[Sequence[Notification]] = reactive((), layout=True)

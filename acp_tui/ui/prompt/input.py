@@ -439,7 +439,7 @@ class PromptInput(DraftArea):
         """Forget reasons for requests that are over. The one that is being written stays in the draft, below it."""
         self._reasons = {key: left for key, left in self._reasons.items() if key in waiting}
         if self._rejection is not None and self._rejection.key not in waiting:
-            self.set_draft("\n".join(filter(None, (self._stashed.text, self.text))))
+            self.put_before(self._stashed.text)
             self._set_images((*self._stashed.images, *self.images))
             self._ask_no_more()
             self._has_closed_reason = True
