@@ -139,7 +139,7 @@ async def test_a_warning_that_is_cut_below_a_card_is_said_after_it() -> None:
         await page.until(lambda: "rows of a notice." in page.text)
 
 
-async def test_a_question_that_comes_under_a_dialog_is_told_there_until_the_user_goes_to_it() -> None:
+async def test_a_question_under_a_dialog_is_told_there_until_the_user_goes_to_it() -> None:
     async with open_page() as page:
         await page.press("f1")
         await page.ask("call", title="x")
