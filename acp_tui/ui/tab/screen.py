@@ -315,8 +315,8 @@ class SessionScreen(HomeScreen):
     def on_asking_changed(self) -> None:
         """Hide the list of suggestions: it reappears elsewhere with the next key. Under a dialog, say who asks."""
         self.query("SuggestionList").set(display=False)
-        front = self.app.screen
-        if front is not self and front.is_modal and self._is_on_screen and is_asked_on(self) > is_asked_on(front):
+        is_below = self._is_on_screen and not self.is_current and self.app.screen.is_modal
+        if is_below and is_asked_on(self) and not is_asked_on(self.app.screen):
             self.tab.app.notices.is_over[ASKED_BELOW] = lambda: self.is_current or not is_asked_on(self)
             self.notify(ASKED_BELOW, severity="warning", timeout=ASKED_FOR_S)
 
