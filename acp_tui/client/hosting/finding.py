@@ -347,7 +347,7 @@ async def stopped(name: str | None) -> list[str]:
     """End this host, or all if None. Returns the names of those ended. Raises ClientError."""
     done = []
     async for place, agent, _ in _asked_of(name, extension_methods.STOP):
-        await agent.ended()
+        await agent.ended.wait()
         done.append(place.name)
     return done
 

@@ -165,7 +165,7 @@ class Agent:
         self._scope = anyio.CancelScope()
         self._start_limit = anyio.CancelScope()
         self._lost_known = anyio.Event()
-        self._ended = anyio.Event()
+        self.ended = anyio.Event()
         self._set_phase(self.phase)
 
     @property
@@ -274,7 +274,7 @@ class Agent:
                 if self.sandbox is not None:
                     await to_thread.run_sync(self.sandbox.box.discard)
             self._set_phase(Phase.GONE)
-            self._ended.set()
+            self.ended.set()
 
     @asynccontextmanager
     async def _way(self) -> AsyncIterator[Channel]:
@@ -362,15 +362,12 @@ class Agent:
     async def stop(self) -> None:
         """End the agent and everything that runs for its sessions. Returns when nothing is left."""
         self._scope.cancel()
-        await self._ended.wait()
+        await self.ended.wait()
 
     @property
     def how_it_ended(self) -> str:
         """How its process or connection ended, such as "exited with code 3"; "" if there was none."""
         return "" if self._channel is None else self._channel.describe_exit()
-
-    async def ended(self) -> None:
-        await self._ended.wait()
 
     def _on_stderr(self, data: bytes) -> None:
         for log in self._logs:

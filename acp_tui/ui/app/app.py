@@ -244,7 +244,7 @@ class AcpTuiApp(BaseApp):
         if front is not None and front.link.is_hosted:
             return "A host keeps this session already."
         if self.can_leave:
-            return f"{(front.writing.why_not if front is not None else '') or NO_SESSION.removesuffix('.')}."
+            return f"{(front.writing.why_not if front is not None else '') or NO_SESSION}."
         return NO_HOST if self.settings.sessions.host == "never" else HOST_LATER
 
     def _can_leave(self, tab: Tab) -> bool:
@@ -469,7 +469,7 @@ class AcpTuiApp(BaseApp):
         if name in self.available_themes:
             await self.keep_theme(name)
             return
-        await self.looks.choose_theme(live.settings.appearance.theme, self.keep_theme)
+        await self.looks.choose_theme(live.settings.appearance.theme, self.keep_theme, name)
 
     async def keep_theme(self, name: str) -> None:
         """Write the theme to the user's settings."""

@@ -109,11 +109,14 @@ class AppStyles:
             wanted = self._appearance.theme if name is None else name or self._terminal_theme
             self._app.theme = self._known(wanted)
 
-    async def choose_theme(self, chosen: str, keep: Callable[[str], Awaitable[None]]) -> None:
-        """Let the user preview themes, and `keep` the chosen one. If none is chosen, the previous one comes back."""
+    async def choose_theme(self, chosen: str, keep: Callable[[str], Awaitable[None]], words: str = "") -> None:
+        """Let the user preview themes, and `keep` the chosen one. If none is chosen, the previous one comes back.
+
+        The list begins with those whose names contain `words`.
+        """
         themes = sorted(self._app.available_themes)
         try:
-            name = await self._app.pickers.choose_theme(themes, chosen, self.try_on)
+            name = await self._app.pickers.choose_theme(themes, chosen, self.try_on, words)
             if name is not None:
                 await keep(name)
         finally:

@@ -25,7 +25,7 @@ WORDS: Final = {
     "type": "no longer the same kind of file",
 }
 BAR_CELLS: Final = 10
-COUNT_CELLS: Final = 7
+COUNT_CELLS: Final = 14
 MIN_PATH_CELLS: Final = 12
 GAP: Final = "  "
 UNKNOWN: Final = "before unknown"
@@ -39,7 +39,8 @@ def change_segments(change: ChangedPath, width: int, most_lines: int, palette: P
     head = Segment(f"{LETTERS[change.kind]}{GAP}", _letter_style(change, palette))
     room = width - head.cell_length - len(GAP)
     added, removed = count_words(change)
-    counts = [Segment(added.rjust(COUNT_CELLS), palette.success), Segment(removed.rjust(COUNT_CELLS), palette.error)]
+    removed = f" {removed}" * bool(removed)
+    counts = [Segment(added.rjust(COUNT_CELLS - len(removed)), palette.success), Segment(removed, palette.error)]
     aside = [*counts, *_bar(change, most_lines, palette)]
     while aside and room - _cells(aside) < MIN_PATH_CELLS:
         aside = [] if aside == counts else counts

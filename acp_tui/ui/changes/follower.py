@@ -258,7 +258,7 @@ class FolderChanges:
                 await tasks.start(tracker.run, commit)
                 self.since = "the worktree was made" if commit else self._now().strftime("%H:%M")
                 self._has_begun.set()
-                await tracker.captured()
+                await tracker.captured.wait()
                 self._ready.set()
                 self._mark()
         except Exception as error:  # the session works without the list of changes

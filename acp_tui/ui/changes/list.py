@@ -32,7 +32,7 @@ from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import MOVING, bindings_of
 from acp_tui.ui.kit.answer_guard import AnswerGuard
-from acp_tui.ui.kit.dialog import CLOSING, shown
+from acp_tui.ui.kit.dialog import CLOSING, FrameKeys, shown
 from acp_tui.ui.kit.line_view import StripView
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.kit.row_list import NO_ROW, PickerRow, RowList
@@ -40,12 +40,11 @@ from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.rendering.palette import Palette
 
 UNDO: Final = "{undo_revert} undo · "
+COPY: Final = "{changes_copy_back} copy to where the worktree came from · "
 KEYS: Final = "{reload} refresh · {dialog_close} back"
 KEYS_OF_CHANGES: Final = "{list_choose} review · {revert} revert · "
 OLDER: Final = " It counts from when acp-tui opened this folder."
 IN_GIT: Final = " `!git diff` in the prompt shows more."
-RELOAD: Final = " · {reload}"
-COPY: Final = " · {changes_copy_back} copy to where the worktree came from"
 
 
 class ChangeList(RowList, can_focus=True):
@@ -147,7 +146,7 @@ class ChangesScreen(ModalScreen[None]):
         self._notes = Static(classes="changes-notes", markup=False)
         self._preview = Preview()
         self._said = Static(classes="changes-said", markup=False)
-        self._keys = Static(classes="changes-keys", markup=False)
+        self._keys = FrameKeys(KEYS)
         self._guard = AnswerGuard(QuestionScreen.clock, self)
         """Knows whether the terminal has shown the list as it is here."""
         self._reviewed = ""
@@ -183,10 +182,8 @@ class ChangesScreen(ModalScreen[None]):
         self._since.update(who if changes else nothing)
         self._notes.update(make_visible("\n".join(notes)))
         self._notes.display = bool(notes)
-        told = KEYS_OF_CHANGES * bool(changes) + UNDO * self._folder.can_undo + KEYS
-        if changes and self._is_in_worktree:
-            told = told.replace(RELOAD, COPY + RELOAD)
-        self._keys.update(keys_in_force(self).hint(told))
+        copy = COPY * bool(changes and self._is_in_worktree)
+        self._keys.keys = KEYS_OF_CHANGES * bool(changes) + UNDO * self._folder.can_undo + copy + KEYS
         self._look_at_change()
 
     @work(exclusive=True, group="preview")

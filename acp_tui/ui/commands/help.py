@@ -214,9 +214,12 @@ class Pickers:
             rows = palette_rows(commands(), keymap, here, suggested, is_narrow=is_narrow)
             self._app.push_screen(CommandPicker("Commands", list(rows)), run)
 
-    async def choose_theme(self, names: Iterable[str], chosen: str, show: Callable[[str], None]) -> str | None:
+    async def choose_theme(
+        self, names: Sequence[str], chosen: str, show: Callable[[str], None], words: str
+    ) -> str | None:
         """The chosen theme, "" for the one that fits the terminal. `show` previews one. Await it in a worker."""
-        return await self._app.push_screen_wait(ThemePicker(names, chosen, show))
+        words = words * any(words in name for name in names)
+        return await self._app.push_screen_wait(ThemePicker(names, chosen, show, words))
 
     def show_keys(self, dialog: Screen[Any]) -> None:
         self._app.push_screen(DialogHelp(dialog))

@@ -300,6 +300,7 @@ COMMANDS: Final = (
     own("agents", "agents_worktree", "tab", "switch_worktree", "In a worktree, or here", has_priority=True),
     own("several", "choice_choose", "space", "more", "Choose it", "once more each time"),
     own("several", "choice_clear", "backspace,delete", "fewer", "Don't choose it", "once fewer each time"),
+    own("comparison", "show_changes", "f5", "review", "Review the changes"),
     own("comparison", "comparison_choose", "c", "choose", "Choose one, and decide on the others",
         "copy its changes, keep or delete it"),
     own("agent", "page_close", "q", "close", "Close it"),
@@ -392,7 +393,7 @@ def slash_action(text: str, taken: Collection[str]) -> str | None:
 
 BASIC: Final = frozenset(
     {
-        *("send", "new_line", "cancel", "shell", "attach", "walk_history", "search_history", "leave_prompt", "steer"),
+        *("send", "new_line", "cancel", "shell", "attach", "walk_history", "search_history", "leave_prompt"),
         *("pull_back", "edit_draft", "paste", "undo", "answer", "answer_by_kind", "confirm", "review"),
         *("reject_and_say_why", "decline", "send_form", "toggle_entry", "move_up", "move_down", "page_up", "page_down"),
         *("focus_prompt", "next_mode", "find", "toggle_all", "sidebar", "choose_option"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import Enum
 from pathlib import Path
@@ -32,6 +32,12 @@ EARLIER: Final = "Earlier"
 GROUPS: Final = (NEEDS_YOU, WORKING, OPEN, HOSTED, EARLIER)
 """In the order of the list."""
 PINNED: Final = "★ "
+
+
+LAST: Final = ("prompts", "agent", "when")
+"""The columns that all rows have."""
+FEWER: Final = (("changes", "folder", "state", *LAST), ("folder", "state", *LAST), ("state", *LAST), LAST)
+"""The columns of a row, and what is left of them with less room."""
 
 
 class OpenMode(Enum):
@@ -118,62 +124,50 @@ def session_rows(
 ) -> list[PickerRow[str]]:
     """A row for each session, with its facts in columns. The folder is shown only if it isn't `here`.
 
-    A row has `cells` cells. What only some rows have is before the columns, and takes room in those rows only: titles
-    get the rest, but not too little: what there is no room for is left out. On a low screen, a row has one line.
+    A row has `cells` cells. What only some rows have comes first: titles have the room that is left there, and at least
+    a part of the row; what there is no room for is left out. On a low screen, a row has one line.
     """
     rows = list(rows)
     times = [_local_time(row.when) for row in rows]
-    labels = [" ".join(filter(None, (row.mark, f"{PINNED * row.is_pinned}{row.title or row.agent}"))) for row in rows]
-    rooms = [cells - min(width_cells(label[:TITLE_CELLS]), TITLE_CELLS) for label in labels]
-    some = [
-        {"state": "archived" if row.is_archived else row.state, "folder": _place(row, here), "changes": row.changes}
-        for row in rows
-    ]
+    titles = [f"{PINNED * row.is_pinned}{make_visible_line(row.title or row.agent)}" for row in rows]
+    labels = [" ".join(filter(None, (row.mark, title))) for row, title in zip(rows, titles, strict=True)]
+    rooms = [cells - len(GAP) - min(width_cells(label[:TITLE_CELLS]), TITLE_CELLS) for label in labels]
     columns = {
+        "changes": [row.changes for row in rows],
+        "folder": [_place(row, here) for row in rows],
+        "state": ["archived" if row.is_archived else row.state for row in rows],
         "prompts": [_prompts(row) for row in rows],
         "agent": [cut(make_visible_line(row.agent), MAX_AGENT_CELLS) for row in rows],
         "when": [_when(row, time, now) for row, time in zip(rows, times, strict=True)],
     }
     columns = {name: aligned(texts) for name, texts in columns.items() if any(texts)}
-    listed = [(room, facts) for row, room, facts in zip(rows, rooms, some, strict=True) if not row.can_be_hidden]
-    left = min((room - _taken((facts["state"], facts["folder"])) for room, facts in listed), default=cells)
-    if _taken(texts[0] for texts in columns.values()) > left:
+    if any(width_cells(_aside(columns, at, FEWER[1])) > room for at, room in enumerate(rooms)):
         columns.pop("prompts", None)
-    if _taken(texts[0] for texts in columns.values()) > min((room for room, _ in listed), default=cells):
-        columns.pop("when" if len(set(columns.get("agent", ()))) > 1 else "agent", None)
-    drawn = []
-    for at, (row, label, room, facts) in enumerate(zip(rows, labels, rooms, some, strict=True)):
-        aside = [texts[at] for texts in columns.values()]
-        beside = _fitting(facts, room - _taken(aside))
-        drawn.append(
-            PickerRow(
-                row.key,
-                label,
-                _rest(row, times[at], {*columns, *beside, *([] if is_low else ["last"])}),
-                row.group,
-                row.is_current,
-                aside=GAP.join([*beside.values(), *aside]).lstrip(),  # the title has the room
-                is_rare=row.can_be_hidden,
-                below=row.last if not is_low else "",
-                other_words=f"{row.agent} {row.last}",
-            )
+    if any(width_cells(_aside(columns, at, LAST)) > room for at, room in enumerate(rooms)):
+        columns.pop("when" if len({row.agent for row in rows} - {""}) > 1 else "agent", None)
+    shown = [
+        next((names for names in FEWER if width_cells(_aside(columns, at, names)) <= room), LAST)
+        for at, room in enumerate(rooms)
+    ]
+    return [
+        PickerRow(
+            row.key,
+            label,
+            _rest(row, time, {*columns.keys() & names, *([] if is_low else ["last"])}),
+            row.group,
+            row.is_current,
+            aside=_aside(columns, at, names),
+            is_rare=row.can_be_hidden,
+            below=row.last if not is_low else "",
+            other_words=f"{row.agent} {row.last}",
         )
-    return drawn
+        for at, (row, label, time, names) in enumerate(zip(rows, labels, times, shown, strict=True))
+    ]
 
 
-def _fitting(facts: dict[str, str], cells: int) -> dict[str, str]:
-    """Those that there is room for, the most important first."""
-    fitting = {}
-    for name, text in facts.items():
-        if text and _taken([text]) <= cells:
-            fitting[name] = text
-            cells -= _taken([text])
-    return fitting
-
-
-def _taken(texts: Iterable[str]) -> int:
-    """The cells of these texts, each with the gap before it."""
-    return sum(width_cells(text) + len(GAP) for text in texts if text)
+def _aside(columns: Mapping[str, Sequence[str]], at: int, names: Collection[str]) -> str:
+    """The row's facts in these columns, the last ones; the title has the room of what is empty before them."""
+    return GAP.join(texts[at] for name, texts in columns.items() if name in names).lstrip() or " " * bool(columns)
 
 
 def _prompts(row: SessionRow) -> str:

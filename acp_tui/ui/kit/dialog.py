@@ -138,17 +138,13 @@ class Frame(Vertical):
 
     def __init__(self, title: str | Content, keys: str, *parts: Widget) -> None:
         self._keys = FrameKeys(keys)
-        self._title = Static(classes="frame-title", markup=False)
-        self.show_title(title)
-        super().__init__(self._title, *parts, self._keys)
+        shown_title = shown_line(title) if isinstance(title, str) else title
+        super().__init__(Static(shown_title, classes="frame-title", markup=False), *parts, self._keys)
 
     @property
     def key_lines(self) -> int:
         """How many lines the keys take."""
         return self._keys.size.height
-
-    def show_title(self, title: str | Content) -> None:
-        self._title.update(shown_line(title) if isinstance(title, str) else title)
 
     def show_keys(self, keys: str) -> None:
         self._keys.keys = keys

@@ -110,8 +110,9 @@ class FilteredList(Vertical, can_focus=True):
         more = f"; a space shows {self.rare_rows}" if any(row.is_rare for row in self._all) else ""
         self._search.placeholder = f"Type to search{more}"
 
-    def search(self) -> None:
+    def search(self, words: str = "") -> None:
         self._search.display = True
+        self._search.value = words or self._search.value
         self.screen.set_focus(self._search)  # at once, so that the next key doesn't overtake it
 
     def action_clear_search(self) -> None:

@@ -59,10 +59,15 @@ FITTING = "match the terminal"
 class ThemePicker(Picker[str]):
     """A dialog that returns the name of a theme, "" for one that matches the terminal, or None."""
 
-    def __init__(self, names: Iterable[str], chosen: str, show: Callable[[str], None]) -> None:
+    def __init__(self, names: Iterable[str], chosen: str, show: Callable[[str], None], words: str) -> None:
+        """The user can change the `words` that are searched for."""
         rows = [PickerRow(name, name or FITTING, is_current=name == chosen) for name in ("", *names)]
         super().__init__("Theme", rows)
         self._show_theme = show
+        self._words = words
+
+    def on_mount(self) -> None:
+        self.rows.search(self._words)
 
     def on_filtered_list_moved(self) -> None:
         row = self.rows.row

@@ -284,8 +284,6 @@ class DraftArea(TextArea):
             self._open(*(beside or pastes)[-1])
         elif pastes:
             self.notify("Move the cursor next to the paste you want to unfold.")
-        else:
-            self.notify("The draft has no folded paste.")
 
     def on_click(self, event: events.Click) -> None:
         row, column = self.get_target_document_location(event)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from anyio import to_thread
 
-from acp_tui.client.clipboard import ClipboardPicture, ClipboardText, NothingToPaste, read_clipboard
+from acp_tui.client.clipboard import ClipboardPicture, NothingToPaste, read_clipboard
 from acp_tui.client.sessions.marks import rename
 from acp_tui.client.sessions.prompt_queue import PastedImage, Prompt
 from acp_tui.client.sessions.schedule import NotATime, Schedule, later
@@ -240,7 +240,7 @@ class Actions:
         """Rename the session; without a name, ask for it."""
         session, agent = self.tab.session, self.tab.link.agent
         if session is None:
-            self.tab.say(NO_SESSION)
+            self.tab.say(f"{NO_SESSION}.")
             return
         if not name:
             asked = await self.tab.ask(NameDialog(session.conversation.shown_title))
@@ -312,7 +312,7 @@ class Actions:
         session = self.tab.session
         try:
             if session is None or self.tab.writing.why_not:
-                raise NotATime(self.tab.writing.why_not or NO_SESSION)
+                raise NotATime(f"{self.tab.writing.why_not or NO_SESSION}.")
             self.tab.writing.schedule(session, later(words, session.now() or 0.0, self._retry_at))
         except NotATime as error:
             self.tab.say(str(error), severity="warning")
@@ -346,7 +346,7 @@ class Actions:
     def show_changes(self) -> None:
         changes = self.tab.changes
         if changes is None:
-            self.tab.say(self.tab.writing.why_not or NO_SESSION)
+            self.tab.say(f"{self.tab.writing.why_not or NO_SESSION}.")
         elif changes.is_listed_or_say():
             self.tab.app.push_screen(ChangesScreen(changes, self.tab.prompt.comments))
 
@@ -364,8 +364,8 @@ async def paste_from_clipboard(prompt: PromptInput, agent: Agent | None) -> None
         _say(prompt, problem)
         return
     match content:
-        case ClipboardText(text):
-            prompt.paste(text)
+        case str():
+            prompt.paste(content)
         case ClipboardPicture(data, mime_type):
             suffix = mime_type.removeprefix("image/")
             prompt.attach(PastedImage(f"image-{len(prompt.images) + 1}.{suffix}", data))

@@ -129,7 +129,7 @@ class AgentController:
         name, _, value = words.partition(" ")
         written = self._tab.writing.slash_command  # another may be written before the agent answers
         if session is None or self._tab.writing.why_not:
-            self._tab.say(self._tab.writing.why_not or NO_SESSION)
+            self._tab.say(f"{self._tab.writing.why_not or NO_SESSION}.")
             if value:
                 self._tab.prompt.put_before(written)
             return
@@ -158,7 +158,7 @@ class AgentController:
         """
         session = self._tab.session
         if session is None:
-            self._tab.say(NO_SESSION)
+            self._tab.say(f"{NO_SESSION}.")
             return
         modes = mode_of(session.conversation.options)
         if modes is None or not modes.choices:
@@ -281,8 +281,8 @@ class AgentController:
     def agent_or_say(self) -> Agent | None:
         """The agent. If there is none, tell the user why, and what to do."""
         if self.agent is None:
-            why_not = self._tab.writing.why_not or "There is no agent yet."
-            self._tab.say(why_not, severity="warning", is_over=lambda: self.agent is not None)
+            why_not = self._tab.writing.why_not or "There is no agent yet"
+            self._tab.say(f"{why_not}.", severity="warning", is_over=lambda: self.agent is not None)
         return self.agent
 
 

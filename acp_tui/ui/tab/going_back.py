@@ -66,19 +66,6 @@ ROWS_AROUND_FILES: Final = 10
 """The other lines of the dialog on a low screen."""
 
 
-def title_of(way: Way, prompt: SentPrompt | None) -> str:
-    """What is done."""
-    which = "now" if prompt is None else f"prompt {prompt.number}"
-    from_prompt = "" if prompt is None else f" from {which}"
-    return {
-        "here": f"Go back to {'a prompt' if prompt is None else which}",
-        "fork": f"Fork from {which}",
-        "anew": f"Start a new session{from_prompt}",
-        "agent": f"Hand over to another agent{from_prompt}",
-        "files": "Put the files back" + ("" if prompt is None else f" as at {which}"),
-    }[way]
-
-
 class SentPrompt(NamedTuple):
     """One of the user's prompts in the session."""
 
@@ -367,7 +354,7 @@ class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
         self._files = FileRows()
         self._guard = AnswerGuard(time.monotonic, self)
         """Knows since when the terminal shows the dialog."""
-        super().__init__(title_of(way, prompt), KEYS, self._prompts, self._ways, self._files)
+        super().__init__("Go back to a prompt", KEYS, self._prompts, self._ways, self._files)
 
     def on_mount(self) -> None:
         prompt = self._prompt
@@ -442,7 +429,6 @@ class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
         """Show what Enter would do, and to which files."""
         is_files = self._ways.way == "files"
         files = sorted(self.seen.values(), key=lambda change: change.path) if is_files else ()
-        self.frame.show_title(title_of(self._ways.way, self._prompt))
         self._prompts.leave(self._files.show(files))
 
     def on_resize(self) -> None:

@@ -188,7 +188,7 @@ class SessionStarter:
         """Restart the agent, and continue the session as far as the agent remembers it. Raises ClientError."""
         session = self._tab.session
         if not self._tab.link.can_start:
-            self._tab.say(self._tab.writing.why_not or "There is no agent to restart.")
+            self._tab.say(f"{self._tab.writing.why_not or 'There is no agent to restart'}.")
         elif self._is_connecting and session is not None and not session.conversation.is_connected:
             self._try_now.set()
         elif self._is_connecting:

@@ -287,15 +287,16 @@ class HistoryController:
 
     def _why_not(self, session: PastSession) -> str:
         """Why no agent can open the session; "" if one can."""
+        # An agent can open what it lists, wherever the folder is: the agent may run elsewhere.
+        if not session.is_listed:
+            goes = any(session.cwd.is_relative_to(folder) for folder in self._tab.app.leaving_folders)
+            if why := replace(session, has_folder=session.has_folder and not goes).why_not_again:
+                return why
         link = self._running_link(session)
         agent = link.agent if link is not None else None
         if agent is not None and not (agent.capabilities.load_session or agent.capabilities.resume_session):
             return f"{agent.title} can't load or resume sessions"
-        # An agent can open what it lists, wherever the folder is: the agent may run elsewhere.
-        if session.is_listed:
-            return ""
-        goes = any(session.cwd.is_relative_to(folder) for folder in self._tab.app.leaving_folders)
-        return replace(session, has_folder=session.has_folder and not goes).why_not_again
+        return ""
 
     def _running_link(self, session: PastSession) -> AgentLink | None:
         """The running agent that the session was recorded with, preferably in this tab.
@@ -342,7 +343,7 @@ class HistoryController:
         assert agent is not None
         await agent.delete_session(session.session_id)
         if self._marks.of(session) != Mark():
-            self._note(session, lambda _: Mark())
+            self._marks.change(session, name="", is_pinned=False, is_archived=False)
         if tab is not None:
             tab.run(tab.begin_anew())  # it goes on when the dialog is closed
 
@@ -364,20 +365,18 @@ class HistoryController:
         tab = self.tab_of(session)
         if tab is not None and tab.session is not None:
             name = await tab.session.rename(name)
-        self._note(session, lambda mark: replace(mark, name=name))
+        self._marks.change(session, name=name)
 
     async def pin(self, session: PastSession) -> None:
         """Pin the session above the others, or unpin it."""
-        self._note(session, Mark.pinned_or_not)
+        self._marks.change(session, is_pinned=not session.is_pinned)
 
     async def archive(self, session: PastSession) -> None:
         """Archive the session, which hides it from the list, or restore it; also in the agent, if it supports that."""
+        is_archived = not session.is_archived
         if session.is_listed and self._agent is not None and session.is_of(self._agent.command):
-            await self._agent.archive_session(session.session_id, not session.is_archived)
-        self._note(session, Mark.archived_or_not)
-
-    def _note(self, session: PastSession, change: Callable[[Mark], Mark]) -> None:
-        self._marks.change(session, change)
+            await self._agent.archive_session(session.session_id, is_archived)
+        self._marks.change(session, is_archived=is_archived)
         self._tab.app.tabs.tell()
 
     # Opening

@@ -645,7 +645,9 @@ class SessionsDialog(Dialog[Act | None]):
             why = f"{session.shown_agent} {no_delete}" + (f", and its recording {no_forget}" if no_forget else "")
             self._say(shown(f"It can't be deleted: {why}. {keys_in_force(self).hint(KEPT)}", "$text-warning"))
             return
-        fate = [f"{session.shown_agent} {f'keeps it, as it {no_delete}' if no_delete else 'deletes it'}"]
+        fate = [] if no_delete else [f"{session.shown_agent} deletes it"]
+        if no_delete and (session.is_listed or self._source.judge(session)[0] is not OpenMode.RECORDING):
+            fate = [f"{session.shown_agent} {'keeps' if session.is_listed else 'may keep'} it, as it {no_delete}"]
         if session.recorded is not None:
             fate.append(
                 f"acp-tui {f'keeps its recording, as it {no_forget}' if no_forget else 'deletes its recording'}"
@@ -666,8 +668,7 @@ class SessionsDialog(Dialog[Act | None]):
         except ClientError as error:
             self._say(shown(_told(error), "$text-error"))
         else:
-            kept = f"Deleted the recording. {session.shown_agent} keeps the session."
-            self.notify(kept if no_delete else "Deleted the session.")
+            self.notify("Deleted the recording." if no_delete else "Deleted the session.")
         self._show()
 
     @work(exclusive=True, group="changing")

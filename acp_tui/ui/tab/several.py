@@ -44,8 +44,9 @@ MAX_SAID: Final = 40
 """Characters of what a bare command says it is, in the name of a worktree."""
 RUNNING: Final = "running"
 NO_CHANGES: Final = "no changes"
-REVIEWING: Final = "{list_choose} review the changes · {comparison_choose} choose this one · {dialog_close} close"
-GOING: Final = REVIEWING.replace("review the changes", "go there")
+KEYS: Final = (
+    "{list_choose} go there · {show_changes} its changes · {comparison_choose} choose this one · {dialog_close} close"
+)
 
 
 class CountedRows(NumberedRows):
@@ -177,7 +178,7 @@ class CompareDialog(ListDialog["Compared | Tab | None"]):
         """How the command ended."""
         self._list = FilteredList(has_search=False)
         where = from_home(Path(compared[0].worktree.origin))
-        super().__init__(f"Worktrees of {where}" + f" · {line}" * bool(line), REVIEWING, self._list)
+        super().__init__(f"Worktrees of {where}" + f" · {line}" * bool(line), KEYS, self._list)
 
     def on_mount(self) -> None:
         self._listeners.append(self._note_state)
@@ -211,16 +212,13 @@ class CompareDialog(ListDialog["Compared | Tab | None"]):
             self._ends[one] = await one.tab.writing.run_to_end(session, self._line)
             self.on_folder_changes_changed()
 
-    def on_filtered_list_moved(self) -> None:
-        is_ready = self._list.row is None or self._list.row.value.has_finished
-        self.frame.show_keys(REVIEWING if is_ready else GOING)
-
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
-        """Show the changes of an agent that has finished; otherwise go where it works, asks, or failed."""
-        tab = message.row.value.tab
-        if not message.row.value.has_finished:
-            self.dismiss(tab)
-        elif tab.changes is not None and tab.changes.is_listed_or_say():
+        self.dismiss(message.row.value.tab)
+
+    def action_review(self) -> None:
+        """Show what has changed in the worktree."""
+        tab = self._list.row.value.tab if self._list.row is not None else None
+        if tab is not None and tab.changes is not None and tab.changes.is_listed_or_say():
             self.app.push_screen(ChangesScreen(tab.changes, tab.prompt.comments))
 
     def action_choose(self) -> None:

@@ -49,6 +49,8 @@ class InputRepair:
         """The beginning of a possible marker."""
         self._has_escaped = False
         """Whether the escape character at its beginning was already passed to Textual."""
+        self.was_key = False
+        """Whether Textual has taken that for a key, and waits for nothing behind it."""
         self.answers: list[str] = []
         """What the terminal has answered to us."""
 
@@ -66,7 +68,8 @@ class InputRepair:
         """Take out the terminal's answers to us. They also come in the middle of a paste."""
         self.answers += [answer for answer in _ANSWER.findall(data) if not answer.startswith(_BACKGROUND)]
         if self._has_escaped and (found := _ANSWER.match(data)):
-            data = ENDS_ESCAPE + data[found.end() :]
+            data = data[found.end() :] if self.was_key else ENDS_ESCAPE + data[found.end() :]
+            self._has_escaped = not self.was_key
         return _ANSWER.sub("", data)
 
     def let_go(self) -> str:
@@ -85,7 +88,7 @@ class InputRepair:
             keys, self._held = _without_half(keys, PASTE_BEGINS)
         begun, self._has_escaped = self._has_escaped, False
         if self._held == ESCAPE:  # it may be the Esc key, which must not wait
-            keys, self._has_escaped = keys + ESCAPE, True
+            keys, self._has_escaped, self.was_key = keys + ESCAPE, True, False
         elif begun and not keys + marker:
             self._has_escaped = True
         sent = (keys + marker)[begun:].replace(PASTE_ENDS, "")
@@ -156,7 +159,9 @@ class InputParser(XTermParser):
         elif time.monotonic() - self._held_s > HELD_S and (typed := self._repair.let_go()):
             yield from super().feed(typed)
         self._is_early = False
-        yield from super().tick()
+        for event in super().tick():
+            self._repair.was_key = True
+            yield event
 
     def feed(self, data: str) -> Iterable[Message]:
         """The events for input from the terminal; "" ends the input, if there is none from before."""

@@ -56,6 +56,15 @@ async def test_nothing_has_changed_at_first(root: Path) -> None:
         assert "`!git diff` in the prompt" in page.words
 
 
+async def test_on_a_small_screen_its_keys_break_between_two(root: Path) -> None:
+    async with open_changes(root, size=(40, 12)) as page:
+        await page.change({"a.py": b"2\n"})
+        await page.open_list()
+        assert "Enter review · x revert · F5 refresh" in page.words
+        lines = [line.strip("│ ") for line in page.text.splitlines()]
+        assert "Esc back" in lines
+
+
 async def test_without_a_repository_git_is_not_recommended(tmp_path: Path) -> None:
     async with open_changes(tmp_path) as page:
         await page.open_list()
@@ -211,6 +220,11 @@ def test_a_row_is_as_wide_as_there_is_room(width: int) -> None:
         segments = change_segments(change, width, 123_463, PLAIN)
         assert sum(segment.cell_length for segment in segments) <= width
     assert cut_left(path, 10) == "…解析器.py"
+
+
+def test_the_bar_of_a_row_stands_beside_its_count() -> None:
+    segments = change_segments(ChangedPath("a.py", "added", added=1, removed=0), 60, 80, PLAIN)
+    assert "".join(segment.text for segment in segments).split("a.py")[1].strip() == "+1  +"
 
 
 @pytest.mark.parametrize("look", LOOKS)

@@ -208,7 +208,17 @@ async def test_a_theme_is_chosen_by_its_name_and_without_one_of_that_name_from_t
         await page.until(lambda: app.theme == LIGHT.name)
         assert LIGHT.name in (home / "config" / "acp-tui" / "settings.toml").read_text()
         await page.send("/theme lihgt")
-        await page.until(lambda: f"◉ {LIGHT.name}" in page.text)
+        await page.until(lambda: f"◉ {LIGHT.name}" in page.text and DARK.name in page.text)
+        await page.press("escape")
+
+
+async def test_a_part_of_a_themes_name_opens_the_list_with_what_contains_it() -> None:
+    async with open_page() as page:
+        await page.send("/theme light")
+        await page.until(lambda: LIGHT.name in page.text and "match the terminal" not in page.text)
+        assert DARK.name not in page.text
+        await page.press("escape")
+        await page.until(lambda: "match the terminal" in page.text)
 
 
 async def test_a_theme_in_the_settings_is_tried_on_too() -> None:

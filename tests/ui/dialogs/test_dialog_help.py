@@ -37,6 +37,12 @@ def test_every_command_that_can_be_reached_has_a_row_with_all_its_keys() -> None
     assert {row.value.id: row.aside for row in rows}["new_line"] == "Ctrl+J Shift+Enter Alt+Enter"
 
 
+def test_what_few_agents_can_do_is_found_but_not_suggested() -> None:
+    rows = {row.value.id: row for row in help_rows(DEFAULT_KEYMAP, ("prompt", "session", "app"))}
+    assert rows["steer"].is_rare
+    assert not rows["send"].is_rare
+
+
 def test_commands_that_differ_in_a_direction_share_a_row() -> None:
     each = {row.value.id: row for row in help_rows(DEFAULT_KEYMAP, is_each=True)}
     rows = list(help_rows(DEFAULT_KEYMAP))

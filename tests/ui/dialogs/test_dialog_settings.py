@@ -103,10 +103,17 @@ async def test_it_is_said_whose_a_value_is(desk: LiveSettings) -> None:
     (desk.file.parent / FILE_NAME).write_text("workspace.write = 'off'")
     async with opened(desk) as page:
         await look_for(page, "through acp-tui")
-        assert "yours · ask" in page.text
-        assert "the project's · off" in page.text
+        assert "ask · yours" in page.text
+        assert "off · the project's" in page.text
         await page.press("down")
         assert 'yours: "ask"' in page.words
+
+
+async def test_on_a_narrow_screen_a_value_is_shown_before_whose_it_is(desk: LiveSettings) -> None:
+    desk.file.write_text("appearance.theme = 'acp-light'")
+    async with opened(desk, (40, 24)) as page:
+        await look_for(page, "appearance.theme")
+        assert "appearance.theme acp-light" in page.words
 
 
 async def test_what_is_wrong_stands_on_top_and_can_be_read_whole(desk: LiveSettings) -> None:
@@ -125,7 +132,7 @@ async def test_a_choice_is_written(desk: LiveSettings) -> None:
     async with opened(desk) as page:
         await look_for(page, "agent writes")
         await page.press("enter", "down", "enter")
-        await page.until(lambda: "yours · ask" in page.text)
+        await page.until(lambda: "ask · yours" in page.text)
         assert desk.file.read_text() == '[workspace]\nwrite = "ask"\n'
 
 
@@ -136,7 +143,7 @@ async def test_a_number_out_of_its_limits_is_refused_where_it_is_written(desk: L
         await page.press("enter")
         assert "is 249999; allowed: a whole number of lines, at least 0, at most 10_000" in page.words
         await page.press("backspace", "backspace", "backspace", "enter")
-        await page.until(lambda: "yours · 249" in page.text)
+        await page.until(lambda: "249 · yours" in page.text)
 
 
 async def test_a_list_has_an_item_a_line(desk: LiveSettings) -> None:
@@ -145,7 +152,7 @@ async def test_a_list_has_an_item_a_line(desk: LiveSettings) -> None:
         await page.press("enter")
         await page.write("/a\n\n /b c ")
         await page.press("ctrl+s")
-        await page.until(lambda: "yours · /a, /b c" in page.text)
+        await page.until(lambda: "/a, /b c · yours" in page.text)
 
 
 async def test_several_of_some_are_chosen_with_space(desk: LiveSettings) -> None:

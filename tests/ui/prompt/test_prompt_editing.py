@@ -75,9 +75,9 @@ async def test_esc_twice_goes_back_to_a_prompt_to_edit_it() -> None:
         await page.press("escape")
         page.clock.now_s += 2
         await page.press("escape")
-        assert "Go back to prompt" not in page.text
+        assert "Go back to a prompt" not in page.text
         await page.press("escape")
-        await page.until(lambda: "Go back to prompt" in page.text)
+        await page.until(lambda: "Go back to a prompt" in page.text)
         await page.press("down", "enter")
         await page.until(lambda: page.draft == "first try")
 

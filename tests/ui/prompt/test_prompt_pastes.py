@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from textual.events import Paste
 
+from acp_tui.ui.kit.notice_lines import NoticeLines
 from acp_tui.ui.prompt.draft import MAX_OPEN_CHARACTERS, Pastes, can_be_open, cleaned, is_long
 from support.pages import open_recalling_page
 from support.screens import Page, open_page
@@ -145,8 +146,9 @@ async def test_a_key_opens_the_paste_beside_the_cursor_and_that_can_be_undone() 
         await paste(page, LONG)
         await page.press("alt+o")
         assert page.draft == LONG
-        await page.press("ctrl+z")
+        await page.press("alt+o", "ctrl+z")
         assert page.draft == CHIP
+        assert not page.pilot.app.query(NoticeLines), "what was said wouldn't be true anymore"
 
 
 async def test_the_only_paste_is_opened_wherever_the_cursor_is() -> None:

@@ -14,8 +14,8 @@ from acp_tui.ui.tab.going_back import GoBackDialog
 from support.desks import SESSION, Desk, OpenDesk
 from support.screens import Page, open_page
 
-TITLE = "Go back to prompt"
-UNDO = "Put the files back as at prompt"
+TITLE = "Go back to a prompt"
+UNDO = "◉ Put the files back"
 TURN = 'answer(expect("session/prompt"), stopReason="end_turn")\n'
 
 
@@ -81,7 +81,7 @@ async def test_files_that_cannot_be_read_in_time_are_told_as_unknown(
         await desk.shows(TITLE)
         await desk.until(lambda: _aside(desk, "1  first").startswith("changes unknown"))
         await desk.press("shift+tab")
-        await desk.shows(f"{UNDO} 2", "acp-tui has no copy of the files as they were")
+        await desk.shows(UNDO, "acp-tui has no copy of the files as they were")
 
 
 async def test_files_are_put_back_at_once_and_the_list_of_changes_undoes_it(open_desk: OpenDesk) -> None:
@@ -91,7 +91,7 @@ async def test_files_are_put_back_at_once_and_the_list_of_changes_undoes_it(open
         folder = desk.tabs[0].cwd
         (folder / "first.txt").write_text("changed\n")
         await desk.send("/undo")
-        await desk.shows(f"{UNDO} 2", "2 second", "1 first", "2 files +2 -1")
+        await desk.shows(UNDO, "2 second", "1 first", "2 files +2 -1")
         assert _marked(desk) == "Put the files back"
         await desk.press("enter")
         await desk.hides(UNDO)
@@ -141,9 +141,9 @@ async def test_the_list_of_files_does_not_push_the_chosen_prompt_out_of_view(ope
         await desk.pilot.resize_terminal(80, 24)
         await _ask(desk, "first", "second", "third")
         await desk.send("/undo")
-        await desk.shows(f"{UNDO} 3")
+        await desk.shows(UNDO)
         await desk.press("down", "down")
-        await desk.shows(f"{UNDO} 1", "A first.txt", "A second.txt", "A third.txt", "1 first")
+        await desk.shows(UNDO, "A first.txt", "A second.txt", "A third.txt", "1 first")
 
 
 async def test_each_prompt_says_what_it_changed(open_desk: OpenDesk) -> None:
@@ -159,10 +159,10 @@ async def test_each_prompt_says_what_it_changed(open_desk: OpenDesk) -> None:
         await desk.until(lambda: _aside(desk, "1  first").startswith("1 file +1"))
         assert _aside(desk, "1  first").endswith("just now")
         await desk.press("shift+tab", "down", "down")
-        await desk.shows(f"{UNDO} 1", "2 files +3")  # since the first one
+        await desk.shows(UNDO, "2 files +3")  # since the first one
         await desk.shows("A first.txt", "A second.txt")
         await desk.press("tab")
-        await desk.shows(f"{TITLE} 1")
+        await desk.shows("◉ Go on here")
         assert "A first.txt" not in desk.words
 
 
@@ -211,7 +211,7 @@ async def test_a_session_goes_on_from_a_prompt_in_a_fork_or_anew(open_desk: Open
         await desk.press("escape", "escape")
         await desk.shows(TITLE, "first prompt", "second prompt")
         await desk.press("tab")
-        await desk.shows("Fork from prompt 2")
+        await desk.shows("◉ Go on in a fork")
         await desk.press("enter")
         await desk.gets("session/fork")
         await desk.until(lambda: _draft(desk, 1) == "second prompt")
@@ -223,23 +223,25 @@ async def test_a_session_goes_on_from_a_prompt_in_a_fork_or_anew(open_desk: Open
         await desk.press("escape", "escape")
         await desk.shows(TITLE)
         await desk.press("tab", "tab")
-        await desk.shows("Start a new session from prompt 2")
+        await desk.shows("◉ Go on in a new session")
         await desk.press("enter")
         await desk.gets("session/new", times=2)
         await desk.until(lambda: _draft(desk, 2).endswith("## Now\n\nsecond prompt"))
         assert "first prompt" in _draft(desk, 2)
 
 
-@pytest.mark.parametrize(("typed", "title"), [("/fork", "Fork from now"), ("/handover", "Hand over to another agent")])
+@pytest.mark.parametrize(
+    ("typed", "way"), [("/fork", "◉ Go on in a fork"), ("/handover", "◉ Go on with another agent")]
+)
 async def test_a_slash_command_opens_it_with_its_way_from_the_newest_state(
-    open_desk: OpenDesk, typed: str, title: str
+    open_desk: OpenDesk, typed: str, way: str
 ) -> None:
     async with open_desk(FORKING, TURN, "serve_until_closed()") as desk:
         await desk.has_session()
         await desk.give("first prompt")
         await desk.has_session()
         await desk.send(typed)
-        await desk.shows(title)
+        await desk.shows(TITLE, way, "now Everything said so far")
         assert "Go on in a new session" in desk.text
         assert "choose a prompt for that" not in desk.text
         if typed == "/fork":
@@ -258,12 +260,12 @@ async def test_what_is_typed_before_the_dialog_is_there_is_the_forks_draft(open_
         await desk.give("first prompt")
         await desk.has_session()
         await desk.send("/fork")
-        await desk.shows("Fork from now", "Type to search")
+        await desk.shows(TITLE, "Type to search")
         for key in (Key(character, character) for character in "Try"):
             key.time -= 10  # it took this long to get here
             desk.pilot.app.post_message(key)
         await desk.until(lambda: _draft(desk, 0) == "Try")
-        await desk.shows("Fork from now", "Type to search")
+        await desk.shows(TITLE, "Type to search")
         await desk.press("enter")
         await desk.until(lambda: _draft(desk, 1) == "Try")
         assert _draft(desk, 0) == ""
@@ -323,7 +325,7 @@ async def test_a_click_on_another_way_shows_what_it_would_do() -> None:
         await _talk(page)
         await _go_back(page)
         await page.click("Go on with another agent")
-        await page.until(lambda: "Hand over to another agent from prompt 8" in page.text)
+        await page.until(lambda: "◉ Go on with another agent" in page.text)
 
 
 async def test_a_low_screen_shows_the_way_that_is_chosen() -> None:

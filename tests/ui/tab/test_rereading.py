@@ -48,7 +48,7 @@ async def test_a_recorded_session_is_read_again_in_a_tab_of_its_own(past: None, 
         await desk.press("escape")
         await desk.press("alt+r")
         await desk.until(
-            lambda: [f"○ {one.message}" for one in desk.notices] == [desk.status.removesuffix("F1 help").rstrip()]
+            lambda: [f"○ {one.message}" for one in desk.notices] == [f"{desk.status.removesuffix('F1 help').rstrip()}."]
         )
         await desk.shows("Read-only: the demo forgets its sessions when it exits")
         await desk.send("And lions?")
@@ -228,11 +228,23 @@ async def test_its_recording_is_deleted_after_a_yes(past: None, open_desk: OpenD
         await desk.shows("Esc close")
         await desk.shows("How are zebras made?")
         await desk.press("down", "ctrl+d")
-        await desk.shows("Delete “How are zebras made?”?", "keeps it, as it isn't running")
+        await desk.shows("Delete “How are zebras made?”?", "acp-tui deletes its recording")
+        await desk.hides(" keep")
         await desk.press("y")
+        await desk.shows("Deleted the recording.")
         await desk.shows("None earlier in this project")
         await desk.press("escape")
         await desk.hides("How are zebras made?")
+
+
+async def test_a_session_is_read_only_for_the_same_reason_whether_or_not_its_agent_runs(
+    tmp_path: Path, open_desk: OpenDesk
+) -> None:
+    async with open_desk(SESSION, IDLE) as desk:
+        await desk.has_session()
+        for agent in ("scripted", "another"):
+            gone = PastSession(agent, SessionId("gone"), tmp_path / "gone", has_folder=False)
+            assert desk.tabs[0].actions.history.judge(gone)[1] == "its folder is gone"
 
 
 @pytest.mark.parametrize("size", [(80, 24), (60, 16)])
@@ -265,11 +277,7 @@ async def test_on_a_small_screen_what_is_said_takes_lines_from_the_list_only(
         await desk.shows("deletes its recording")
         await desk.press_slowly("y")
         await desk.shows(
-            "▪ Deleted the recording. demo-",
-            "keeps the session.",
-            "3 earlier in this project",
-            "How are zebras",
-            "Esc close",
+            "▪ Deleted the recording.", "3 earlier in this project", "How are zebras", "zebras made", "Esc close"
         )
         await desk.pilot.resize_terminal(40, 13)
         await desk.press("escape", "f3", "ctrl+d")

@@ -7,13 +7,16 @@ from pathlib import Path
 
 import anyio
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
 
 from acp_tui.client.errors import AgentRefused, ClientError
 from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.conversation.facts import SessionId, SessionPage, SessionSummary
 from acp_tui.ui.dialogs.session_rows import OPEN, OpenMode, SessionRow, row_of, session_rows
 from acp_tui.ui.kit.question_screen import QuestionScreen
-from acp_tui.ui.kit.row_list import MAX_FOLDER_CELLS, MOST_ROWS, short_folder, short_time
+from acp_tui.ui.kit.row_list import GAP, MAX_FOLDER_CELLS, MIN_LABEL_CELLS, MOST_ROWS, short_folder, short_time
 from acp_tui.ui.tab.sessions_dialog import EMPTY_PAGES_IN_A_ROW, SessionList, SessionsDialog
 from support.dialogs import NOTHING, DialogPage, NoSessions, open_dialog, recorded
 from support.screens import Clock
@@ -330,6 +333,25 @@ async def test_one_question_says_what_is_deleted_and_what_stays(
         assert pages.done == [(each, "s1") for each in done]
 
 
+@pytest.mark.parametrize(
+    ("mode", "kept"),
+    [
+        (OpenMode.RECORDING, ["acp-tui deletes its recording"]),
+        (OpenMode.AGENT, ["demo may keep it, as it isn't running", "acp-tui deletes its recording"]),
+    ],
+)
+async def test_an_agent_is_not_said_to_keep_what_it_never_listed(mode: OpenMode, kept: list[str]) -> None:
+    pages = Pages(recordings=[recorded("s1", "Mine", agent="demo")])
+    pages.cannot_delete, pages.ways["s1"] = "isn't running", (mode, "it forgets" * (mode is OpenMode.RECORDING))
+    async with open_dialog(SessionsDialog(pages)) as page:
+        await loaded(page)
+        await page.press("ctrl+d")
+        assert [each for each in kept if each in page.words] == kept
+        assert ("may keep" in page.words) == (len(kept) == 2)
+        await page.press("y")
+        assert page.app.said == ["Deleted the recording."]
+
+
 async def test_a_session_of_which_nothing_can_be_deleted_can_be_archived() -> None:
     pages = Pages((ONE, None), recordings=[recorded("s1", "Mine", agent="agent")])
     pages.cannot_delete, pages.cannot_forget = "can't delete sessions", "is still being written"
@@ -522,20 +544,62 @@ def test_columns_that_there_is_no_room_for_are_left_out_the_least_important_firs
     other = PastSession("claude", SessionId("b"), Path("/srv"))
     assert rows_of(one, other) == [
         "read-only   2 prompts   gemini   2 days ago",
-        "read-only   /srv               claude             ",
+        "/srv   read-only               claude             ",
     ]
     assert rows_of(one, other, cells=54) == rows_of(one, other)
     assert rows_of(one, other, cells=53) == [
         "read-only   gemini   2 days ago",
-        "read-only   /srv   claude             ",
+        "/srv   read-only   claude             ",
     ]
     assert rows_of(one, other, cells=41) == [
         "read-only   gemini   2 days ago",
         "read-only   claude             ",
     ]
-    assert rows_of(one, other, cells=34) == ["gemini   2 days ago", "/srv   claude             "]
+    assert rows_of(one, other, cells=34) == ["gemini   2 days ago", "claude             "]
     assert rows_of(one, other, cells=22) == ["read-only   gemini", "read-only   claude"]
-    assert rows_of(one, replace(other, agent="gemini"), cells=22) == ["2 days ago", "/srv             "]
+    assert rows_of(one, replace(other, agent="gemini"), cells=22) == ["2 days ago", " "]
+
+
+TITLES = st.sampled_from(["A", "HELLO all", "Mend the parser", "Fix the duration parser of the build tool", "例" * 20])
+STATES_SHOWN = ("read-only", "open elsewhere", "can't be opened", "archived")
+TIMES_SHOWN = ("just now", "1970-01-01")
+FOLDERS = st.sampled_from(["/project", "/srv", "/home/me/work/durations/packages/parser"])
+AGENTS = st.sampled_from(["a", "OpenCode", "Claude Agent", "an agent with a long name"])
+
+
+@given(
+    st.lists(
+        st.builds(
+            SessionRow,
+            key=st.just("key"),
+            title=TITLES,
+            group=st.just(OPEN),
+            past=st.builds(
+                PastSession, st.just("a"), st.just(SessionId("s")), st.just(HERE), is_archived=st.booleans()
+            ),
+            agent=AGENTS,
+            folder=st.builds(Path, FOLDERS),
+            when=st.sampled_from([None, 0.0, NOW.timestamp()]),
+            branch=st.sampled_from(["", "acp-tui/t9", f"acp-tui/{'b' * 30}"]),
+            changes=st.sampled_from(["", "+1 -20"]),
+            mark=st.sampled_from(["", " 2 ●"]),
+            state=st.sampled_from(["", *STATES_SHOWN[:3]]),
+            prompts=st.sampled_from([0, 1, 12]),
+        ),
+        min_size=1,
+    ),
+    st.sampled_from([36, 56, 72, 92, 140]),
+)
+def test_each_column_starts_at_one_cell_in_all_rows(rows: list[SessionRow], cells: int) -> None:
+    drawn = session_rows(rows, here=PROJECT, now=NOW, cells=cells)
+    starts: dict[str, set[int]] = {}
+    for picked in drawn:
+        aside = picked.aside
+        assert cell_len(aside) + len(GAP) <= cells - min(cell_len(picked.label), MIN_LABEL_CELLS), "none is cut"
+        columns = {"state": STATES_SHOWN, "agent": ["OpenCode", "Claude Agent", "an agent with"], "when": TIMES_SHOWN}
+        for column, facts in columns.items():
+            starts.setdefault(column, set()).update(len(aside) - aside.index(fact) for fact in facts if fact in aside)
+    assert all(len(at) <= 1 for at in starts.values())
 
 
 async def test_at_80_columns_a_short_title_leaves_room_for_every_column() -> None:

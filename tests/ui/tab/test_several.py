@@ -192,10 +192,8 @@ async def test_the_comparison_leads_to_a_question_in_a_tab_that_was_never_in_fro
         await desk.send("/several Fix a.txt")
         await desk.shows("1 chosen")
         await desk.press("down", "space", "enter")
-        await desk.shows("Worktrees of ", "needs you · Delete everything", "Enter review the changes")
-        await desk.press("down")
-        await desk.shows("Enter go there")
-        await desk.press("enter")
+        await desk.shows("Worktrees of ", "needs you · Delete everything", "Enter go there")
+        await desk.press("down", "enter")
         await desk.hides("Worktrees of ")
         assert desk.tab is desk.tabs[2]
         await desk.shows("Delete everything")
@@ -203,11 +201,30 @@ async def test_the_comparison_leads_to_a_question_in_a_tab_that_was_never_in_fro
         await desk.until(lambda: isinstance(desk.pilot.app.focused, PermissionCard))
 
 
+async def test_the_comparison_leads_to_the_answer_of_an_agent_that_changed_nothing(
+    open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = 'update("agent_message_chunk", session="s9", content={"type": "text", "text": "Nothing to do"})'
+    answers = OTHER.replace('folder.joinpath("a.txt").write_text(line)', said)
+    list_other(monkeypatch, answers.replace('folder.joinpath("prompt.txt").write_text(said)', ""))
+    async with open_desk(SESSION, OWN) as desk:
+        make_repository(desk.tabs[0].cwd, ONE_FILE)
+        await desk.has_session()
+        await desk.send("/several Fix a.txt")
+        await desk.shows("1 chosen")
+        await desk.press("down", "space", "enter")
+        await desk.shows("no changes", "Nothing to do", "Enter go there · F5 its changes")
+        await desk.press("down", "enter")
+        await desk.hides("Worktrees of ")
+        assert desk.tab is desk.tabs[2]
+        await desk.shows("Nothing to do")
+
+
 async def test_a_review_copies_single_files_of_several(open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch) -> None:
     list_other(monkeypatch)
     async with open_desk(SESSION, OWN) as desk:
         await start_both(desk)
-        await desk.press("enter")
+        await desk.press("f5")
         await desk.shows("a.txt", "prompt.txt")
         await desk.press("b")
         await desk.shows("a.txt is copied to ")
@@ -216,7 +233,7 @@ async def test_a_review_copies_single_files_of_several(open_desk: OpenDesk, monk
         assert not home.joinpath("prompt.txt").exists()
         await desk.press("escape")
         await desk.shows("Worktrees of ")
-        await desk.press("down", "enter")
+        await desk.press("down", "f5")
         await desk.shows("a.txt", "prompt.txt")
         await desk.press("b")
         await desk.shows("a.txt isn't copied: ")

@@ -106,6 +106,20 @@ def test_an_answer_of_the_terminal_is_no_key_however_it_is_split(sent: str, expe
         assert sorted(events(*pieces)) == sorted(expected), size
 
 
+@pytest.mark.parametrize("answer", [ANSWER, "\x1b[?62;4c", "\x1b]11;rgb:ff/ff/ff\x07"])
+def test_an_answer_is_no_text_even_if_its_beginning_was_taken_for_esc(
+    answer: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1000.0
+    monkeypatch.setattr("textual._parser.get_time", lambda: now)
+    parser = InputParser()
+    assert list(parser.feed(answer[:1])) == []
+    now += 1
+    assert later(parser) == ["escape"]
+    found = [_told(event) for piece in (*answer[1:], "a") for event in parser.feed(piece)]
+    assert [told for told in found if "answer" not in told] == ["a"]
+
+
 def test_input_from_before_the_start_comes_first_and_once() -> None:
     feed_early(b"h\x1b]11;rgb:1111/1111/1111\x1b\\e\x1b[?1;2")
     parser = InputParser()

@@ -102,7 +102,7 @@ def _rows_by_section(live: LiveSettings, settings: Settings, keymap: Keymap) -> 
 
 def _row(live: LiveSettings, item: Item, group: str, name: str, value: str, doc: str) -> PickerRow[Item]:
     origin = live.origin(item.key)
-    aside = " · ".join(filter(None, (_ORIGINS[origin], cut(value, MAX_VALUE_CELLS))))
+    aside = " · ".join(filter(None, (cut(value, MAX_VALUE_CELLS), _ORIGINS[origin])))
     # The search matches the description, too.
     return PickerRow(item, name, f"{doc} {item.key}", group, aside=aside, is_rare=origin == "default")
 
