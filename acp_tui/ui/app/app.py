@@ -168,7 +168,9 @@ class AcpTuiApp(BaseApp):
         hosted = [tab for tab in self.tabs if tab.link.is_hosted and tab not in read_only]
         waiting = _waiting_words([at for tab in self.tabs if tab.session is not None for at in tab.session.queue.times])
         has_others = len(self.tabs) > 1 and command == "delete_or_quit"  # the key also deletes, in lists and text
-        works = "An agent is working" if len(at_work) == 1 else f"{len(at_work)} agents are working"
+        is_asked = all(tab.state is TabState.NEEDS_YOU for tab in at_work)
+        one, several = ("waits for your answer", "wait for your answer") if is_asked else ("is working", "are working")
+        works = f"An agent {one}" if len(at_work) == 1 else f"{len(at_work)} agents {several}"
         what = ", and ".join(filter(None, [works * bool(at_work), waiting])) or f"{len(self.tabs)} tabs are open"
         anyway = " anyway" if at_work else ", and it comes back as a draft" if waiting else ""
         hint = "; {detach} leaves it running" if at_work and self.can_leave else ""

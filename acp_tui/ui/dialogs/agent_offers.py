@@ -33,7 +33,7 @@ from acp_tui.ui.kit.desktop import copy
 from acp_tui.ui.kit.dialog import Dialog, shown, shown_line
 from acp_tui.ui.kit.filtered_list import FilteredList
 from acp_tui.ui.kit.notice_lines import ASKING
-from acp_tui.ui.kit.pickers import Picker
+from acp_tui.ui.kit.pickers import ListDialog, Picker
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.kit.row_list import PickerRow, aligned
 from acp_tui.values import dataclass
@@ -250,7 +250,7 @@ Chosen: TypeAlias = tuple[str, str | bool]
 """An option's ID and its new value."""
 
 
-class OptionsDialog(Dialog[Chosen | None]):
+class OptionsDialog(ListDialog["Chosen | None"]):
     """Returns the option and the value to ask the agent for, or None."""
 
     def __init__(self, options: Sequence[ConfigOption]) -> None:

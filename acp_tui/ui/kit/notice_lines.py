@@ -1,9 +1,12 @@
-"""Shows notices in lines that cover nothing: above the prompt, above a dialog's keys, or at the top of the screen."""
+"""Shows notices in lines that cover nothing: above the prompt or a dialog's keys, or at the top of a dialog that asks.
+
+Between a card and the prompt, only the free row is there: the latest notice is in it, cut if need be.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from textual.app import App
 from textual.content import Content
@@ -40,10 +43,21 @@ class AskingChanged(Message):
 class NoticeLines(Widget):
     """The latest notices."""
 
-    DEFAULT_CSS = "NoticeLines { height: auto; background: $background; color: $foreground; }"
+    DEFAULT_CSS = """
+    NoticeLines { height: auto; background: $background; color: $foreground; }
+    NoticeLines.-in-gap { overlay: screen; offset-y: -1; }
+    """
+    IN_GAP: ClassVar = "-in-gap"
+    """The class of those in the free row above their place."""
     ALLOW_SELECT = False
 
     notices: reactive[Sequence[Notification]] = reactive((), layout=True)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether a card leaves only one row for more of them."""
+        wanted = (line for notice in self.notices for line in _lines_of(notice, self.content_size.width, MAX_ROWS))
+        return self.has_class(self.IN_GAP) and len([*wanted]) > 1
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         return len(self._lines(width))
@@ -53,7 +67,7 @@ class NoticeLines(Widget):
 
     def _lines(self, width: int) -> list[Content]:
         lines: list[Content] = []
-        most = min(MAX_ROWS, self.app.size.height // ROWS_SHARE)
+        most = 1 if self.has_class(self.IN_GAP) else min(MAX_ROWS, self.app.size.height // ROWS_SHARE)
         for notice in reversed(self.notices):
             lines = _lines_of(notice, width, most - len(lines)) + lines
         return lines
@@ -95,10 +109,12 @@ class Notices:
         self.place()
 
     def _end_later(self, notice: Notification) -> None:
-        """Remove it after its time. A warning that a dialog covers then gets it once more."""
+        """Remove it after its time. A warning that a dialog covers then, or a card cuts, gets it once more."""
 
         def end() -> None:
-            if notice.severity != "information" and notice in self.shown and notice not in self._in_front:
+            is_cut = self._widget is not None and self._widget.is_cut
+            is_hidden = is_cut or notice not in self._in_front
+            if notice.severity != "information" and notice in self.shown and is_hidden:
                 self._end_later(notice)
             else:
                 self._remove(notice)
@@ -130,7 +146,8 @@ class Notices:
             return
         screen, widget = stack[-1], self._widget
         notices = self._in_front
-        below = None if is_asked_on(screen) else next(iter(screen.query("#prompt, .frame-keys")), None)
+        is_asked = is_asked_on(screen)
+        below = next(iter(screen.query("#prompt" if is_asked else "#prompt, .frame-keys")), None)
         parent = screen if below is None else below.parent
         if widget is not None and (not notices or widget.parent is not parent):
             widget.remove()
@@ -140,9 +157,10 @@ class Notices:
             assert isinstance(parent, Widget)
             parent.mount(widget, before=below)
         if widget is not None:
+            widget.set_class(is_asked and below is not None, widget.IN_GAP)
             widget.notices = notices
 
 
-def is_asked_on(screen: Screen[object]) -> bool:
+def is_asked_on(screen: Screen[Any]) -> bool:
     """Whether something on this screen waits for an answer."""
     return screen.has_class(ASKING) or any(widget.display for widget in screen.query(f".{ASKING}"))

@@ -139,6 +139,8 @@ class AnswerableRequest(RequestBody, can_focus=True):
         index = answer_of(self.options, key)
         if index is not None:
             self._answer(index, f"press {key} again")
+        elif self._rows is None:
+            self.show_whole()
         elif self._is_unclear(key):
             self.warn(f"{key} could mean several answers: press the number of one")
 

@@ -194,6 +194,8 @@ class PromptInput(DraftArea):
         """What the reason being written rejects; None for any other prompt."""
         self._stashed = _StashedDraft()
         """The draft that comes back after the reason is sent."""
+        self._reasons: dict[RequestKey, _StashedDraft] = {}
+        """Those that were left unsent, by the request that they are for."""
         self._has_closed_reason = False
         """Whether a reason was closed otherwise than by Esc or sending it, and no other key was pressed here since."""
         self._can_send = True
@@ -272,7 +274,7 @@ class PromptInput(DraftArea):
         if self._rejection is not None:
             self.post_message(self.Rejected(self._rejection))
         if self._rejection is not None and not self.text.strip() and not self.comments:
-            self.reject_not_yet()
+            self.leave_reason()
         else:
             rejected = self._rejection
             message = self.Submitted(
@@ -312,7 +314,7 @@ class PromptInput(DraftArea):
         """Go from the reason back to its card, without rejecting; otherwise stop what is running or waiting."""
         self._for_later = None
         if self._rejection is not None:
-            self.reject_not_yet()
+            self.leave_reason()
             await self.run_action("screen.leave_prompt")
         else:
             self.post_message(self.EscapeRequested(may_be_for_reason=self._has_closed_reason))
@@ -400,9 +402,7 @@ class PromptInput(DraftArea):
     def discard_draft(self, *, is_kept: bool = True) -> None:
         """Drop the draft. Undo brings its text back, and ↑ if it's kept."""
         self._has_closed_reason = self.asks_why
-        self.replace_draft(self._stashed.text)
-        self._set_images(self._stashed.images)
-        self._ask_no_more()
+        self._bring_draft_back()
         if is_kept and not self.text:
             leads_here = "" if self.screen.focused is self else "{focus_prompt}, then "
             self.say(keys_in_force(self).hint(f"{leads_here}↑ brings the draft back"))
@@ -421,20 +421,27 @@ class PromptInput(DraftArea):
             press_in(self, key)
 
     def ask_why(self, rejection: Rejection, typed: str = "", keys: Sequence[events.Key | events.Paste] = ()) -> None:
-        """Ask for the reason for this rejection, beginning with `typed` and `keys`. The draft is put aside."""
-        if self._rejection is None:
-            self._stashed = _StashedDraft(self.text, self.images)
-            self.set_draft("")
-            self._set_images(())
+        """Ask for the reason for this rejection, beginning with what was left of it unsent, `typed`, and `keys`.
+
+        The draft is put aside.
+        """
+        self.leave_reason()
+        self._stashed = _StashedDraft(self.text, self.images)
+        left = self._reasons.pop(rejection.key, _StashedDraft())
+        self.set_draft(left.text)
+        self._set_images(left.images)
         self._rejection = rejection
         self.border_title = WHY_NOT
         self.placeholder = WHY_NOT_PLACEHOLDER
         self.take_text(typed, keys)
 
     def note_requests(self, waiting: Container[RequestKey]) -> None:
-        """If the request to reject is over, keep the text of the reason in the draft."""
+        """Forget reasons for requests that are over. The one that is being written stays in the draft, below it."""
+        self._reasons = {key: left for key, left in self._reasons.items() if key in waiting}
         if self._rejection is not None and self._rejection.key not in waiting:
-            self.reject_not_yet()
+            self.put_before(self._stashed.text)
+            self._set_images((*self._stashed.images, *self.images))
+            self._ask_no_more()
             self._has_closed_reason = True
 
     @property
@@ -473,12 +480,16 @@ class PromptInput(DraftArea):
         """Put `text` back into the draft, before its current text."""
         self.set_draft("\n".join(filter(None, (text, self.text))))
 
-    def reject_not_yet(self) -> None:
-        """Bring the draft back, with the text of the reason below it. Does nothing if no reason is asked for."""
-        if self._rejection is None:
-            return
-        self.set_draft("\n".join(filter(None, (self._stashed.text, self.text))))
-        self._set_images((*self._stashed.images, *self.images))
+    def leave_reason(self) -> None:
+        """Bring the draft back. The text of the reason stays with its request, as long as that waits."""
+        if self._rejection is not None:
+            self._reasons[self._rejection.key] = _StashedDraft(self.draft, self.images)
+            self._bring_draft_back()
+
+    def _bring_draft_back(self) -> None:
+        """Put the draft in place of the reason, which undo brings back."""
+        self.replace_draft(self._stashed.text)
+        self._set_images(self._stashed.images)
         self._ask_no_more()
 
     def _ask_no_more(self) -> None:

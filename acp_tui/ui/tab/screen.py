@@ -17,6 +17,7 @@ from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.keymap import BY_ID
 from acp_tui.ui.commands.keys import follow_keys, is_unbound_text
 from acp_tui.ui.commands.table import bindings, bindings_of
+from acp_tui.ui.kit.notice_lines import is_asked_on
 from acp_tui.ui.prompt.input import PromptFrame, PromptInput
 from acp_tui.ui.session.status_line import StartingLine, Status, StatusLine, TabState, boxed
 from acp_tui.ui.tab.loading import BEFORE_A_COMMAND, preload_in_thread
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
 UNFOLDS: Final = "{toggle_entry} unfold"
 CONVERSATION_KEYS: Final = ("{move_up} {move_down} move", UNFOLDS, "{focus_prompt} back")
 """Shown in place of the facts while the conversation has the keyboard."""
+ASKED_BELOW: Final = "The agent needs your decision"
+ASKED_FOR_S: Final = 86_400.0
+"""How long to say so, unless the user goes there or it's over before."""
 
 
 class SessionScreen(HomeScreen):
@@ -116,7 +120,7 @@ class SessionScreen(HomeScreen):
         left, tab.stage = tab.panel or self._starting, stage
         if left.has_focus_within:
             self.set_focus(self.prompt)
-        self.prompt.reject_not_yet()  # it would go to another session
+        self.prompt.note_requests(())  # a reason would go to another session
         left.display, stage.panel.display = False, True
         stage.panel.view.frames.schedule()  # it was told of that when it wasn't the tab's panel yet
         await self.query("FindBar").remove()
@@ -275,7 +279,9 @@ class SessionScreen(HomeScreen):
         self.prompt.take_text(event.text, is_paste=True)
 
     def on_descendant_focus(self) -> None:
-        """Say how to get to a question, or no longer."""
+        """Say how to get to a question, or no longer. Whoever goes to the card leaves the reason for rejecting it."""
+        if self.tab.panel is not None and self.tab.panel.card.has_focus:
+            self.prompt.leave_reason()
         self.show_status()
 
     def on_screen_resume(self) -> None:
@@ -307,8 +313,12 @@ class SessionScreen(HomeScreen):
         self._look_at_changes()
 
     def on_asking_changed(self) -> None:
-        """Hide the list of suggestions: it reappears elsewhere with the next key."""
+        """Hide the list of suggestions: it reappears elsewhere with the next key. Under a dialog, say who asks."""
         self.query("SuggestionList").set(display=False)
+        is_below = self._is_on_screen and not self.is_current and self.app.screen.is_modal
+        if is_below and is_asked_on(self) and not is_asked_on(self.app.screen):
+            self.tab.app.notices.is_over[ASKED_BELOW] = lambda: self.is_current or not is_asked_on(self)
+            self.notify(ASKED_BELOW, severity="warning", timeout=ASKED_FOR_S)
 
     def on_conversation_view_link_chosen(self, message: ConversationView.LinkChosen) -> None:
         self.tab.run(self.tab.actions.entries.open_link(message.target))

@@ -24,7 +24,6 @@ from acp_tui.ui.changes.list import ChangesScreen
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.dialogs.agents import AIRY_FROM_ROWS, AgentList, Read
 from acp_tui.ui.dialogs.trust import agreed_command
-from acp_tui.ui.kit.dialog import Dialog
 from acp_tui.ui.kit.filtered_list import FilteredList
 from acp_tui.ui.kit.pickers import ListDialog
 from acp_tui.ui.kit.row_list import NumberedRows, PickerRow
@@ -65,7 +64,7 @@ class CountedRows(NumberedRows):
         return f"{count}× " if count else "   "
 
 
-class SeveralDialog(Dialog[list[ListedAgent] | None]):
+class SeveralDialog(ListDialog["list[ListedAgent] | None"]):
     """Returns the chosen agents, each as often as it was chosen."""
 
     VERTICAL_BREAKPOINTS = AIRY_FROM_ROWS

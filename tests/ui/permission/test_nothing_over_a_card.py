@@ -58,17 +58,26 @@ async def test_a_notice_covers_no_cell_of_the_card_and_is_said_all_the_same(size
         await page.until(lambda: "The fourth" in page.text)  # a fourth within a second waits for the next
 
 
-async def test_above_a_card_notices_are_at_the_top_and_otherwise_above_the_prompt() -> None:
+@pytest.mark.parametrize("size", SIZES)
+async def test_below_a_card_the_latest_notice_is_in_the_free_row_above_the_prompt(size: tuple[int, int]) -> None:
+    async with open_page(size=size) as page:
+        await page.ask("call", kind="execute", title="install", raw_input={"command": LONG})
+        card, prompt = page.card.region, page.prompt.region
+        await _notice(page)
+        await _notice(page, "Saved")
+        assert page.lines[prompt.y - 1].strip() == "▪ Saved"
+        assert (page.card.region, page.prompt.region) == (card, prompt)
+        assert _is_clear(page)
+
+
+async def test_a_notice_that_is_cut_below_a_card_is_whole_after_it() -> None:
     async with open_page() as page:
         await page.ask("call", title="x")
-        card = page.card.region
         await _notice(page)
-        assert page.lines[0].startswith(" ▪ A second word")
-        assert page.card.region == card
+        assert page.lines[page.prompt.region.y - 1].strip().endswith("…")
         page.withdraw()
         await page.until(lambda: not page.card.display)
         await page.settled()
-        assert not page.lines[0].startswith(" ▪")
         assert page.text.index("the agent withdrew") < page.text.index("A second word")
         assert page.lines[page.prompt.region.y - 1].strip().endswith("rows of a notice.")
 
@@ -118,3 +127,32 @@ async def test_a_warning_that_a_dialog_covers_is_said_after_it() -> None:
         await page.until(lambda: [each.message for each in page.notices] == ["The settings have a mistake"])
         await page.press("escape")
         await page.until(lambda: not page.notices)
+
+
+async def test_a_warning_that_is_cut_below_a_card_is_said_after_it() -> None:
+    async with open_page() as page:
+        await page.ask("call", title="x")
+        page.pilot.app.notify(SECOND, severity="warning", timeout=1)
+        page.pilot.app.notify("It is saved", timeout=1)
+        await page.until(lambda: [each.message for each in page.notices] == [SECOND])
+        page.withdraw()
+        await page.until(lambda: "rows of a notice." in page.text)
+
+
+async def test_a_question_under_a_dialog_is_told_there_until_the_user_goes_to_it() -> None:
+    async with open_page() as page:
+        await page.press("f1")
+        await page.ask("call", title="x")
+        await page.until(lambda: "▪ The agent needs your decision" in page.text)
+        await page.press("escape")
+        assert page.card.display
+        assert "▪ The agent needs your decision" not in page.text
+
+
+async def test_a_question_that_is_over_is_not_told_under_a_dialog_any_more() -> None:
+    async with open_page() as page:
+        await page.press("f1")
+        await page.ask("call", title="x")
+        await page.until(lambda: "▪ The agent needs your decision" in page.text)
+        page.withdraw()
+        await page.until(lambda: "▪ The agent needs your decision" not in page.text)

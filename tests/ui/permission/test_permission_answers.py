@@ -1,21 +1,29 @@
 """The permission card's answers: what counts as the user's decision, and what never does."""
 
 import asyncio
+from collections.abc import Callable
 from itertools import product
+from typing import Any
 
 import pytest
-from textual.events import Callback, Key, MouseDown, MouseUp, Paste
+from textual.events import Callback as CallbackEvent
+from textual.events import Key, MouseDown, MouseUp, Paste
+from textual.screen import Screen
 
-from acp_tui.conversation.facts import PermissionOption
+from acp_tui.client.agents.catalogue import Catalogue, EntrySource, ListedAgent
+from acp_tui.client.agents.command import AgentCommand
+from acp_tui.conversation.facts import BooleanOption, PermissionOption
 from acp_tui.conversation.tool_calls import ToolCallId
 from acp_tui.conversation.updates import PermissionAnswered
 from acp_tui.ui.app.app import QUIT_AGAIN_S
 from acp_tui.ui.conversation.view import ConversationView
+from acp_tui.ui.dialogs.agent_offers import OptionsDialog
 from acp_tui.ui.kit import answer_guard
 from acp_tui.ui.kit.answer_guard import GUARD_S, REPEAT_S
 from acp_tui.ui.kit.pickers import Picker
 from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.prompt.input import IDLE_S
+from acp_tui.ui.tab.several import SeveralDialog
 from support.folding import ALLOW, REJECT, agent, call
 from support.screens import Page, open_page
 from support.settling import until_so
@@ -249,7 +257,7 @@ async def test_keys_that_wait_where_text_is_not_written_are_not_overtaken(opens:
         assert where is not None
         app, is_free = page.pilot.app, asyncio.Event()
         app.post_message(Key("s", "s"))
-        app.post_message(Callback(callback=lambda: where.post_message(Callback(callback=is_free.wait))))
+        app.post_message(CallbackEvent(callback=lambda: where.post_message(CallbackEvent(callback=is_free.wait))))
         for letter in "till":
             app.post_message(Key(letter, letter))
         try:
@@ -382,6 +390,15 @@ async def test_a_letter_answers_with_its_kind_whatever_the_agents_order() -> Non
 TWICE = (PermissionOption("1", "Here", "allow_once"), PermissionOption("2", "There", "allow_once"), REJECT)
 
 
+async def test_a_letter_that_could_mean_two_answers_shows_them_where_there_was_no_room() -> None:
+    async with open_page(size=(40, 12)) as page:
+        await _open_card(page, *TWICE)
+        assert "2 " not in page.text
+        await page.press("y")
+        assert page.decisions == {}
+        assert all(f"{number} " in page.text for number in (1, 2, 3))
+
+
 async def test_a_letter_that_could_mean_two_answers_is_none_and_it_is_said() -> None:
     async with open_page() as page:
         await _open_card(page, *TWICE)
@@ -487,13 +504,26 @@ async def test_a_key_right_behind_tab_gets_to_the_card_and_is_too_soon() -> None
         assert "Too soon: pause, then press 1 again" in page.text
 
 
+AGENT = AgentCommand("one", ("/bin/one",))
+
+
 @pytest.mark.parametrize(("key", "place"), [("tab", "card"), ("f3", "sessions")])
-async def test_from_a_list_above_a_card_the_usual_keys_lead_to_it(key: str, place: str) -> None:
+@pytest.mark.parametrize(
+    "dialog",
+    [
+        lambda: Picker("Which?", [PickerRow(1, "This")], search=False),
+        lambda: OptionsDialog([BooleanOption("b", "Which?", False)]),
+        lambda: SeveralDialog(ListedAgent(AGENT, EntrySource.USER, "Which?"), Catalogue),
+    ],
+)
+async def test_from_a_list_above_a_card_the_usual_keys_lead_to_it(
+    dialog: Callable[[], Screen[Any]], key: str, place: str
+) -> None:
     async with open_page() as page:
         await page.ask("call")
         app = page.pilot.app
-        app.push_screen(Picker("Which?", [PickerRow(1, "This")], search=False))
-        await page.settled()
+        app.push_screen(dialog())
+        await page.until(lambda: "Which?" in page.text)
         await page.press(key)
         await page.until(lambda: place in {getattr(each, "PLACE", "") for each in (app.focused, app.screen)})
         assert "Which?" not in page.text

@@ -175,13 +175,37 @@ async def test_esc_cancels_nothing_once_the_reason_that_it_may_be_for_is_gone(
         assert page.connection.cancels == 1
 
 
-async def test_a_reason_that_is_left_unsent_is_not_lost() -> None:
+@pytest.mark.parametrize("way_back", ["escape", "tab"])
+async def test_a_reason_that_is_left_unsent_stays_with_its_card(way_back: str) -> None:
     async with open_page() as page:
         await page.write("a draft")
         await _reject(page)
-        await page.write("too big")
-        await page.press("escape")
-        assert page.draft == "a draft\ntoo big"
+        await page.press(*"too big", way_back)
+        assert page.card.has_focus
+        assert (page.draft, WHY_NOT in page.text) == ("a draft", False)
+        await page.press("w", *"!", "enter")
+        assert page.connection.prompts == ['About the rejected "Edit a file": too big!']
+        assert page.draft == "a draft"
+
+
+async def test_a_reason_that_is_left_unsent_goes_with_its_card_but_undo_brings_it_back() -> None:
+    async with open_page() as page:
+        await _reject(page)
+        await page.press(*"too big", "escape")
+        await page.press_slowly("n")
+        assert page.decisions == {"call": REJECT.option_id}
+        assert page.draft == ""
+        await page.press("ctrl+z")
+        assert page.draft == "too big"
+
+
+async def test_a_reason_is_not_kept_for_a_request_of_another_session() -> None:
+    async with open_page() as page:
+        await _reject(page)
+        await page.press(*"too big", "escape")
+        await page.start_over()
+        await _reject(page)
+        assert (page.draft, WHY_NOT in page.text) == ("", True)
 
 
 async def test_what_was_written_against_a_request_that_is_withdrawn_stays_in_the_draft() -> None:

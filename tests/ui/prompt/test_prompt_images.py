@@ -107,7 +107,7 @@ async def test_pictures_are_put_aside_while_a_reason_is_given() -> None:
         page.prompt.attach(ONE)
         page.prompt.ask_why(Rejection(RequestKey(1), "no", "a call"))
         assert page.prompt.images == ()
-        page.prompt.reject_not_yet()
+        page.prompt.leave_reason()
         assert page.prompt.images == (ONE,)
 
 

@@ -109,3 +109,11 @@ async def test_ctrl_q_again_quits_only_as_long_as_it_says_so(monkeypatch: pytest
             await page.press("a")
             assert "Ctrl+Q again" not in page.text
         assert page.pilot.app.return_code is None
+
+
+async def test_ctrl_q_says_that_an_agent_waits_for_the_user() -> None:
+    async with open_page() as page:
+        await page.send("go")
+        await page.ask("call")
+        await page.press("ctrl+q")
+        assert "An agent waits for your answer; Ctrl+Q again quits anyway" in page.text
