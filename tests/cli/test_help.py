@@ -83,6 +83,11 @@ def test_a_topic_is_laid_out_for_a_terminal_and_is_markdown_in_a_pipe(
     assert max(map(len, out.splitlines())) <= 60
 
 
+def test_a_link_to_a_page_keeps_its_words_and_says_how_to_read_it(capfd: pytest.CaptureFixture[str]):
+    assert main(["help", "keys"]) == 0
+    assert "in your settings (`acp-tui help settings`), by the name that" in capfd.readouterr().out
+
+
 def test_the_man_page_is_made_of_the_same_table(tmp_path: Path, capfd: pytest.CaptureFixture[str]):
     assert main(["help", "--format", "man"]) == 0
     text = capfd.readouterr().out
