@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pydoc
+import shutil
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
@@ -58,10 +60,10 @@ def print_settings(args: Args) -> int:
         say(f"no setting matches {args.word!r}")
         return ExitCode.ERROR
     file = settings_file()
-    print(f"These are set in {make_visible_line(str(file))}{'' if file.exists() else ', which is not there yet'}.")
+    lines = [f"These are set in {make_visible_line(str(file))}{'' if file.exists() else ', which is not there yet'}."]
     for one in found:
-        print("\n".join(_about(one, shown_setting(value_in_force(one, settings)))))
-    return _done(notes)
+        lines += _about(one, shown_setting(value_in_force(one, settings)))
+    return _done(lines, notes)
 
 
 def _as_json(one: SettingDoc, settings: Settings) -> dict[str, object]:
@@ -112,12 +114,12 @@ def print_keys(args: Args) -> int:
     if not shown:
         say(f"no key or command matches {args.word!r}")
         return ExitCode.ERROR
-    print("\n".join(_plain(shown)))
+    lines = [*_plain(shown)]
     if not args.word:
         count = len(help.matching_rows(keys_in_force, " "))
-        print("" if args.all else f"\nThese are the {len(shown)} basic ones. All {count}: acp-tui keys --all")
-        print("Those that match, each with its name for [keys]: acp-tui keys WORD")
-    return _done(keys_in_force.notes)
+        lines += ["" if args.all else f"\nThese are the {len(shown)} basic ones. All {count}: acp-tui keys --all"]
+        lines += ["Those that match, each with its name for [keys]: acp-tui keys WORD"]
+    return _done(lines, keys_in_force.notes)
 
 
 def _written(command: Command, keys_in_force: Keymap) -> list[str]:
@@ -141,15 +143,22 @@ def _ways(row: PickerRow[Command]) -> str:
     return " ".join(filter(None, (row.aside, *(f"/{each}" for each in row.value.slashes))))
 
 
-def _done(notes: Iterable[str]) -> int:
-    """Report problems in the settings after the output."""
+def _done(lines: Iterable[str], notes: Iterable[str]) -> int:
+    """Print the lines, then problems in the settings."""
+    _show("\n".join(lines) + "\n")
     for note in notes:
         say(note)
     return ExitCode.DONE
 
 
+def _show(text: str) -> None:
+    """Print it; what is higher than the terminal, in the user's pager."""
+    fits = text.count("\n") < shutil.get_terminal_size().lines
+    (pydoc.plainpager if fits else pydoc.pager)(text)
+
+
 def print_help(args: Args) -> int:
-    print(man_page() if args.format == "man" else _text(args.word), end="")
+    _show(man_page() if args.format == "man" else _text(args.word))
     return ExitCode.DONE
 
 
