@@ -56,11 +56,12 @@ def print_settings(args: Args) -> int:
     if args.format == "json":
         print_json("settings", [_as_json(one, settings) for one in found], notes)
         return ExitCode.DONE
-    if not found:
-        say(f"no setting matches {args.word!r}")
-        return ExitCode.ERROR
     file = settings_file()
-    lines = [f"These are set in {make_visible_line(str(file))}{'' if file.exists() else ', which is not there yet'}."]
+    where = f"F12 in acp-tui, or {make_visible_line(str(file))}{'' if file.exists() else ', which is not there yet'}"
+    if not found:
+        say(f"no setting matches {args.word!r}; to change one: {where}")
+        return ExitCode.ERROR
+    lines = [f"To change these: {where}."]
     for one in found:
         lines += _about(one, shown_setting(value_in_force(one, settings)))
     return _done(lines, notes)

@@ -48,7 +48,7 @@ HERE = Path.cwd()
             "--resume 8f89 -- agent --acp",
             {"resume": "8f89", "agent": ChosenAgent(argv=("agent", "--acp")), "cwd": HERE},
         ),
-        ("sessions", {"cwd": HERE, "format": "text"}),
+        ("sessions", {"word": "", "cwd": HERE, "format": "text"}),
         ("--format json sessions zebra --all", {"word": "zebra", "all": True, "format": "json", "cwd": HERE}),
     ],
 )
