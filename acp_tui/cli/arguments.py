@@ -249,7 +249,7 @@ def _advice_on_flag(command: CliCommand, flag: str) -> str:
             return f"; did you mean {option.flags[0]} {choice}?"
     if command.name == "demo" and flag == "--cwd":
         return "; the demo works in a folder of its own"
-    owners = [each.name for each in COMMANDS if each.name and any(flag in option.flags for option in each.options)]
+    owners = [each.name or "AGENT" for each in COMMANDS if any(flag in option.flags for option in each.options)]
     return f"; {flag} is an option of {', '.join(owners)}" if owners else ""
 
 

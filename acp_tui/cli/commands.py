@@ -243,6 +243,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
             output_format("text", "json", about="how to print that list"),
             SPEED,
             _PLAIN,
+            *CHOOSING,
             SANDBOX,
             PROTOCOL,
         ),

@@ -207,6 +207,7 @@ def test_a_deleted_working_folder_is_said(
         ("exec gemini --moed x", "did you mean --mode?"),
         ("--verson", "did you mean --version?"),
         ("gemini --prompt hi", "--prompt is an option of exec, render, check"),
+        ("demo --worktree", "--worktree is an option of AGENT, run"),
         ("--cwd /tmp demo", "--cwd; the demo works in a folder of its own"),
         ("demo codin", "did you mean coding?"),
         ("render demo:codin -o x.svg", "did you mean coding?"),
