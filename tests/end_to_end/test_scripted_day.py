@@ -151,7 +151,7 @@ def test_a_day_with_agents_on_one_repository(tmp_path: Path) -> None:
         day.until(lambda: (repository / "made.txt").exists() and "● " in day.shown)
         write(day, "/undo")
         day.wait_for("1 file +1")
-        day.insist("\r", lambda: "brings it back" in day.shown)
+        day.insist("\r", lambda: "undoes that" in day.shown)
         assert not (repository / "made.txt").exists()
 
         day.type("\x1b[21~")
