@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from acp_tui.ui.kit.row_list import PickerRow
 
 
-MAX_COLUMNS: Final = 100
 WAYS_COLUMNS: Final = 27
 """For keys and slash commands. Few take more."""
 
@@ -86,7 +85,7 @@ def _about(one: SettingDoc, value: str) -> Iterator[str]:
 
 
 def _indented(text: str) -> str:
-    return textwrap.fill(text, columns(MAX_COLUMNS), initial_indent="    ", subsequent_indent="    ")
+    return textwrap.fill(text, columns(), initial_indent="    ", subsequent_indent="    ")
 
 
 def print_keys(args: Args) -> int:
@@ -135,7 +134,7 @@ def _plain(rows: Sequence[PickerRow[Command]]) -> Iterator[str]:
         named = [(f"{row.value.id:<{ids}}  {_ways(row)}", row.label) for row in of_place]
         yield f"\n{heading}"
         if sys.stdout.isatty():
-            yield table(named, width, MAX_COLUMNS).rstrip()
+            yield table(named, width).rstrip()
         else:
             yield from (f"  {name:<{width}}  {label}" for name, label in named)
 
@@ -182,7 +181,7 @@ def _page(topic: str) -> str:
     # These take a tenth of a second to load, and the help of a command doesn't need them.
     from rich import console, markdown
 
-    terminal = console.Console(file=StringIO(), width=columns(MAX_COLUMNS), color_system=None, legacy_windows=False)
+    terminal = console.Console(file=StringIO(), width=columns(), color_system=None, legacy_windows=False)
     with terminal.capture() as laid_out:
         terminal.print(markdown.Markdown(for_terminals(topic), hyperlinks=False))
     return "\n".join(line.rstrip() for line in laid_out.get().splitlines()) + "\n"
