@@ -17,7 +17,6 @@ DOOR: Final = "client/private_files.py"
 OTHERS: Final = {
     "cli/exec_output.py: os.O_WRONLY": "the null device",
     "cli/terminal.py: os.O_RDWR": "the terminal itself",
-    "cli/screen.py: open": "the same, by its descriptor",
     "cli/main.py: os.O_WRONLY": "the null device",
     "cli/main.py: open": "the same, as a standard stream",
     "cli/replay.py: TemporaryDirectory": "0700 under any umask; what is in it goes with it",
@@ -30,6 +29,7 @@ OTHERS: Final = {
     "client/worktrees.py: mkdir": "the folders of a new worktree, with the modes that git gives them",
     "client/worktrees.py: TemporaryDirectory": "0700 under any umask; what is in it goes with it",
     "client/worktrees.py: write_bytes": "within that",
+    "ui/textual_gaps/driver.py: os.O_WRONLY": "the null device",
     "workbench/check/examination.py: TemporaryDirectory": "the folder that an agent is tried in",
     "workbench/check/examination.py: mkdir": "within it",
     "workbench/check/examination.py: write_text": "within it",

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import termios
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -18,8 +19,9 @@ from acp_tui.cli.arguments import Args
 from acp_tui.cli.command import UsageError
 from acp_tui.cli.output import Clean, make_cleaner, print_json, wrapped
 from acp_tui.cli.prerequisites import command_of, reason_not_to_draw
-from acp_tui.cli.terminal import ANSWER, QUESTION, SURE_QUESTION, Headless, ready_to_run, say_left_out
+from acp_tui.cli.terminal import Headless, ready_to_run, say_left_out
 from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.desktop import ANSWER, QUESTION, SURE_QUESTION, UNANSWERED_S, lag_s
 from acp_tui.client.doctor import AgentCheck, CheckResult, Verdict, check_machine, note, ok, wrong
 from acp_tui.client.errors import ClientError, SettingsError
 from acp_tui.client.sessions.agent import Agent
@@ -30,7 +32,7 @@ from acp_tui.client.settings.mcp import Server
 from acp_tui.client.settings.reader import read_settings
 from acp_tui.client.settings.settings import Settings
 from acp_tui.ui.commands.keymap import keymap_of
-from acp_tui.ui.kit.terminal_colors import MUTE, exchange, has_unicode
+from acp_tui.ui.kit.terminal_colors import FENCE, MUTE, exchange, has_unicode
 from acp_tui.ui.kit.themes import theme_notes
 
 Section: TypeAlias = tuple[str, Sequence[CheckResult]]
@@ -41,7 +43,7 @@ ASCII_MARKS: Final = {Verdict.OK: "ok", Verdict.NOTE: "! ", Verdict.WRONG: "XX"}
 TOPIC_CELLS: Final = 11
 MIN_SIZE: Final = (40, 12)
 """Below this size, cards and lists show little of their contents."""
-KITTY_QUERY: Final = b"\x1b[?u" + SURE_QUESTION
+KITTY_QUERY: Final = "\x1b[?u" + SURE_QUESTION
 """Asks which keys can be told apart (Kitty's protocol)."""
 KITTY_ANSWER: Final = re.compile(rb"\x1b\[\?\d+u")
 ANSWER_LIMIT_S: Final = 1.0
@@ -190,14 +192,25 @@ def _keys(environ: Mapping[str, str]) -> CheckResult:
 
 
 def _frames(environ: Mapping[str, str]) -> CheckResult:
-    if environ.get("TERM", "") not in MUTE and ANSWER in _answer_to(QUESTION + SURE_QUESTION):
+    answer = _answer_to(QUESTION + SURE_QUESTION) if environ.get("TERM", "") not in MUTE else b""
+    sure = FENCE.search(answer)
+    later_s = lag_s(sure[0].decode() if sure else "") if ANSWER.encode() in answer else UNANSWERED_S
+    if not later_s:
         return ok("Questions", "the terminal says when it has shown one, so answers count soon after")
-    return note("Questions", "the terminal doesn't say when it has shown one, so answers count a second later")
+    return note("Questions", f"the terminal doesn't say when it has shown one, so answers count {later_s:g} s later")
 
 
-def _answer_to(query: bytes) -> bytes:
-    """Return the terminal's answer. Leaves no unread input and shows nothing."""
-    return exchange(sys.stdin.fileno(), sys.stderr.fileno(), ANSWER_LIMIT_S, query=query)
+def _answer_to(query: str) -> bytes:
+    """Return the terminal's answer. Leaves no unread input, shows nothing, and leaves the terminal's mode as it was."""
+    terminal = sys.stdin.fileno()
+    try:
+        mode = termios.tcgetattr(terminal)
+    except termios.error:
+        return b""
+    try:
+        return exchange(terminal, sys.stderr.fileno(), ANSWER_LIMIT_S, query=query.encode())
+    finally:
+        termios.tcsetattr(terminal, termios.TCSANOW, mode)
 
 
 def _tmux() -> Iterator[CheckResult]:

@@ -17,7 +17,7 @@ from anyio.abc import TaskGroup
 
 from acp_tui.cli import OF_STOP_REASON, ExitCode, code_of, weightiest
 from acp_tui.cli.arguments import Args
-from acp_tui.cli.exec_output import NdjsonOutput, OutputFormat, Streams, TextOutput
+from acp_tui.cli.exec_output import NdjsonOutput, OutputFormat, Streams, TextOutput, stopping
 from acp_tui.cli.permissions import PermissionPrompter
 from acp_tui.cli.terminal import Headless, SlowStart, say_left_out, say_sandbox
 from acp_tui.client.agents.command import AgentCommand
@@ -47,12 +47,6 @@ def take_turn(command: AgentCommand, prompt: str, settings: Settings, args: Args
         return await _Turn(command, prompt, settings, args).run()
 
     return anyio.run(run)
-
-
-def _signals() -> list[signal.Signals]:
-    """Return the signals that stop us, except those ignored from the start (`nohup`, a script's `&`)."""
-    stopping = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    return [number for number in stopping if signal.getsignal(number) is not signal.SIG_IGN]
 
 
 def _code_of(stop_reason: str | None) -> ExitCode:
@@ -88,7 +82,7 @@ class _Turn:
     async def run(self) -> int:
         async with anyio.create_task_group() as tasks:
             self._tasks = tasks
-            with anyio.open_signal_receiver(*_signals()) as signals:
+            with anyio.open_signal_receiver(*stopping()) as signals:
                 tasks.start_soon(self._watch_signals, signals)
                 with self._scope:
                     await self._with_agent()

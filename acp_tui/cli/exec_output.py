@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import select
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,6 +25,12 @@ from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.conversation import Change, Conversation
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.rpc import Direction
+
+
+def stopping() -> list[signal.Signals]:
+    """Return the signals that stop us, except those ignored from the start (`nohup`, a script's `&`)."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    return [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
 
 
 class OutputFormat:
@@ -208,12 +217,30 @@ class Streams:
 
     def _write_out(self, text: str) -> None:
         try:
-            sys.stdout.write(text)
-            sys.stdout.flush()
+            with _left_by_signals():
+                sys.stdout.write(text)
+                sys.stdout.flush()
         except OSError as error:
             # Otherwise, buffered output would be written at exit and cause another error.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            self._on_lost(error)
+            if error.errno != errno.ECANCELED:
+                self._on_lost(error)
+
+
+@contextmanager
+def _left_by_signals() -> Iterator[None]:
+    """Have a signal leave a write for which nothing reads stdout, so that the event loop hears of the signal."""
+    before = {number: signal.signal(number, _leave_write) for number in stopping()}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _leave_write(*_: object) -> None:
+    if not select.select((), (sys.stdout,), (), 0)[1]:
+        raise OSError(errno.ECANCELED, "nothing reads it")
 
 
 def _write_err(text: str) -> None:

@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -22,7 +22,7 @@ from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.settings import Appearance, Settings
 from acp_tui.conversation.visible import make_visible, make_visible_line
-from acp_tui.ui.kit.terminal_colors import ask_terminal, has_unicode, light_or_dark
+from acp_tui.ui.kit.terminal_colors import ask_terminal, has_unicode, keep_keys, light_or_dark
 
 if TYPE_CHECKING:
     from acp_tui.cli.leaving import LeftByHost
@@ -65,7 +65,9 @@ def run_screen(
 
 
 def fitted(appearance: Appearance) -> Appearance:
-    """Fill in unset values so that they fit the terminal."""
+    """Fill in unset values so that they fit the terminal. What is typed from now on is for the screen."""
+    if sys.stdin.isatty():
+        keep_keys(sys.stdin.fileno())
     return replace(
         appearance,
         theme=appearance.theme or _theme_of_terminal(),
@@ -119,8 +121,6 @@ async def _run(
             app.prompt_memory.let_go()
             await go_on(hub, shell, app.moves, app.settings.notifications)
             return 0, (), ()
-        with suppress(OSError), open(sys.stdout.fileno(), "wb", closefd=False) as terminal:  # or it's gone
-            terminal.write(app.last_turn.encode())  # as Textual draws it
         return app.return_code or code_of(app.failure), app.left_sessions(), [tab.cwd for tab in app.tabs]
 
 

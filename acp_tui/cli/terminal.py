@@ -25,6 +25,7 @@ from acp_tui.cli import ExitCode
 from acp_tui.cli.output import say
 from acp_tui.client.agents import remembered
 from acp_tui.client.agents.command import AgentCommand, Phase
+from acp_tui.client.desktop import QUESTION, SURE_QUESTION, UNANSWERED_S, lag_s
 from acp_tui.client.errors import AuthenticationRequired, SettingsError
 from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.reader import read_settings
@@ -40,13 +41,6 @@ if TYPE_CHECKING:
 LOOK_S: Final = 0.02
 NEVER_S: Final = 6.0
 """A terminal that hasn't answered by then never does."""
-UNANSWERED_S: Final = 0.6
-"""Such a terminal gets this time to show a question."""
-QUESTION: Final = b"\x1b[5n"
-"""Device status report: terminals have answered it since the VT100. Dumb ones aren't asked: they would show it."""
-ANSWER: Final = b"\x1b[0n"
-SURE_QUESTION: Final = b"\x1b[c"
-"""Primary device attributes: its answer can't be taken for that to an earlier question."""
 ESCAPE: Final = b"\x1b"
 FALLBACK_COLUMNS: Final = 80
 _ANSWER: Final = re.compile(rb"\x1b\[(?:0n|\?[0-9;]*c)")
@@ -70,6 +64,8 @@ class LineFence:
     """Whether the controlling terminal has ever answered; None until that is known."""
     unanswered: ClassVar[list[bool]] = []
     """Its questions, in order, and whether each was asked surely. Some may be of dialogs that were withdrawn."""
+    sure_answer: ClassVar[str] = ""
+    """Its last answer to a question that was asked surely."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -91,8 +87,8 @@ class LineFence:
         return self
 
     def _ask(self) -> None:
-        surely = bool(LineFence.unanswered)
-        self._is_asked = os.write(self._descriptor, SURE_QUESTION if surely else QUESTION) > 0
+        surely = bool(LineFence.unanswered) or LineFence.has_answered is None
+        self._is_asked = os.write(self._descriptor, (SURE_QUESTION if surely else QUESTION).encode()) > 0
         LineFence.unanswered.append(surely)
 
     def __exit__(self, *_: object) -> None:
@@ -112,15 +108,18 @@ class LineFence:
             return True
         self._read += data
         for found in _ANSWER.finditer(self._read):
-            self._take(is_sure=found[0].endswith(b"c"))
+            self._take(found[0].decode())
         self._read = _ANSWER.split(self._read)[-1]
         if self._is_asked and not LineFence.unanswered:
-            return True
+            self._is_asked, self._ends_s = False, time.monotonic() + lag_s(LineFence.sure_answer)
         return not data or (time.monotonic() >= self._ends_s and self._is_over())
 
     @staticmethod
-    def _take(*, is_sure: bool) -> None:
+    def _take(answer: str) -> None:
         """Take an answer. What was asked before a sure question will never be answered."""
+        is_sure = answer.endswith("c")
+        if is_sure:
+            LineFence.sure_answer = answer
         if is_sure in LineFence.unanswered[: None if is_sure else 1]:
             del LineFence.unanswered[: LineFence.unanswered.index(is_sure) + 1]
             LineFence.has_answered = True

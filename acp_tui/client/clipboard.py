@@ -35,16 +35,6 @@ class ClipboardPicture:
 
 
 @dataclass(frozen=True, slots=True)
-class ClipboardText:
-    """The clipboard's text, unchecked."""
-
-    text: str
-
-
-Content: TypeAlias = ClipboardPicture | ClipboardText
-
-
-@dataclass(frozen=True, slots=True)
 class _Desktop:
     """The command lines of one desktop's tool. TYPE stands for the requested type."""
 
@@ -67,8 +57,10 @@ _X11: Final = _Desktop(
 _MACOS: Final = _Desktop((), ("pngpaste", "-"), ("pbpaste",))
 
 
-def read_clipboard(environ: Mapping[str, str], *, no_pictures: str = "", platform: str = sys.platform) -> Content:
-    """The text on the clipboard, otherwise the picture. Use a thread.
+def read_clipboard(
+    environ: Mapping[str, str], *, no_pictures: str = "", platform: str = sys.platform
+) -> ClipboardPicture | str:
+    """The unchecked text on the clipboard, otherwise the picture. Use a thread.
 
     `no_pictures` says why pictures can't be used; none is read then. Raises: NothingToPaste.
     """
@@ -78,7 +70,7 @@ def read_clipboard(environ: Mapping[str, str], *, no_pictures: str = "", platfor
     if text_type is not None:
         text = _run(desktop.text, environ, text_type).decode("utf-8", "replace")
         if text:
-            return ClipboardText(text)
+            return text
     picture_type = next((kind for kind in PICTURE_TYPES if kind in offered), None)
     if picture_type is None:
         kinds = ", ".join(sorted(kind for kind in offered if "/" in kind))

@@ -1,4 +1,4 @@
-"""The user's desktop: their editor, and copying to their clipboard. `clipboard` reads it.
+"""The user's desktop: their editor, copying to their clipboard, and answers of their terminal. `clipboard` reads it.
 
 Text is copied through the terminal (OSC 52) and the system's own tool. Neither is certain: terminals don't confirm, and
 over SSH there may be no tool.
@@ -29,6 +29,20 @@ COLON_LINE: Final = frozenset({"hx", "helix", "subl", "zed"})
 GOTO_LINE: Final = frozenset({"code", "code-insiders", "codium", "cursor", "windsurf"})
 """Editors that accept a line as `:7` after the file, and an option before it."""
 
+
+QUESTION: Final = "\x1b[5n"
+"""Device status report: terminals have answered it since the VT100. Dumb ones aren't asked: they would show it."""
+ANSWER: Final = "\x1b[0n"
+SURE_QUESTION: Final = "\x1b[c"
+"""Primary device attributes: its answer can't be taken for that to an earlier question."""
+MOSH_ANSWER: Final = "\x1b[?62c"
+"""How mosh answers that. Terminals add their features."""
+MULTIPLEXERS: Final = frozenset({"TMUX", "STY", "ZELLIJ"})
+REMOTE: Final = frozenset({"SSH_CONNECTION", "SSH_TTY"})
+UNANSWERED_S: Final = 2.0
+"""A screen that doesn't answer itself gets this time to show a question: a second each way."""
+MULTIPLEXED_S: Final = 1.0
+"""Behind a multiplexer on the user's own machine, this is more than enough."""
 
 NO_EDITOR: Final = "No editor found: set $EDITOR to the one you want."
 
@@ -158,3 +172,15 @@ def said(length: int, tool: str, *, by_terminal: bool) -> str:
     if tool or by_terminal:
         return f"Copied {characters}{'' if tool else ' through the terminal'}"
     return "Couldn't copy: it is too long for the terminal, and wl-copy, xclip, xsel, or pbcopy isn't installed"
+
+
+def lag_s(sure_answer: str) -> float:
+    """How long what was answered may be on its way; `sure_answer` is the last one to `SURE_QUESTION`, or "".
+
+    Multiplexers and mosh answer at once, in the terminal's place.
+    """
+    is_multiplexed = not MULTIPLEXERS.isdisjoint(os.environ)
+    if sure_answer == MOSH_ANSWER or (is_multiplexed and not REMOTE.isdisjoint(os.environ)):
+        return UNANSWERED_S
+    # SSH passes on TERM alone: then, the multiplexer is at the user's end of the line.
+    return MULTIPLEXED_S if is_multiplexed or os.environ.get("TERM", "").startswith(("tmux", "screen")) else 0.0

@@ -38,10 +38,10 @@ from textual import events  # noqa: E402
 from textual.drivers.headless_driver import HeadlessDriver  # noqa: E402
 from textual.geometry import Size  # noqa: E402
 
+from acp_tui.client.desktop import ANSWER, QUESTION, SURE_QUESTION  # noqa: E402
 from acp_tui.conversation.tool_calls import TextDiff  # noqa: E402
 from acp_tui.conversation.updates import SessionUpdate  # noqa: E402
 from acp_tui.ui.base.app import keep_what_is_loaded  # noqa: E402
-from acp_tui.ui.textual_gaps.flow_control import ANSWER, QUESTION  # noqa: E402
 from support.folding import agent, call, user  # noqa: E402
 from support.screens import Page, ScreenApp, new_session, show  # noqa: E402
 
@@ -226,9 +226,10 @@ class Terminal:
             if self._may_read >= 1 and select.select([self._fd], [], [], TICK_S)[0]:
                 data = os.read(self._fd, int(min(self._may_read, 65_536)))
                 self._may_read -= len(data)
-                asked = (self.read[1 - len(QUESTION) :] + data).count(QUESTION.encode())
+                for question, answer in ((QUESTION, ANSWER), (SURE_QUESTION, "\x1b[?62;4c")):
+                    asked = (self.read[1 - len(question) :] + data).count(question.encode())
+                    os.write(self._fd, (answer * asked).encode())
                 self.read += data
-                os.write(self._fd, (ANSWER * asked).encode())
             elif self._may_read < 1:
                 time.sleep(TICK_S)
         return is_done()

@@ -15,6 +15,7 @@ from threading import Timer
 from time import monotonic
 from unittest.mock import ANY
 
+import anyio.lowlevel
 import psutil
 import pytest
 
@@ -22,7 +23,7 @@ from support.agents import scripted_argv
 from support.command_line import lines_of
 from support.processes import all_end
 from support.terminals import asking
-from support.waiting import LIMIT_S
+from support.waiting import LIMIT_S, until
 
 ROOT = Path(__file__).parents[2]
 # A process session of its own on the given terminal; stdin, stdout, and stderr stay as they are.
@@ -215,6 +216,20 @@ def test_a_signal_cancels_by_the_protocol_first(number: signal.Signals):
         assert process.stdout.readline() == "working\n"
         process.send_signal(number)
         assert ended(process)[:2] == (130, "saw session/cancel\n")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+async def test_a_signal_ends_it_also_while_nothing_reads_what_it_writes(number: signal.Signals, tmp_path: Path):
+    script = "open_session(); say('x' * 500_000); serve_until_closed()"
+    ours, theirs = os.pipe()
+    try:
+        with started(exec_argv(script, "--format", "ndjson"), stdout=theirs) as process:
+            await until(lambda: not select.select([], [theirs], [], 0)[1], anyio.lowlevel.checkpoint)
+            process.send_signal(number)
+            assert ended(process)[0] == 130
+    finally:
+        os.close(ours)
+        os.close(theirs)
 
 
 def test_a_second_interrupt_ends_an_agent_that_passes_over_the_first():

@@ -23,7 +23,7 @@ from acp_tui.cli.sessions import (
 )
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.remembered import consent_file, in_its_sandbox, is_agreed
-from acp_tui.client.sessions.marks import Mark, SessionMarks
+from acp_tui.client.sessions.marks import SessionMarks
 from acp_tui.client.sessions.session_history import LeftSession, recorded_sessions
 from acp_tui.client.settings.settings import AgentSettings, RecordingSettings, Settings
 from acp_tui.client.transcript.recording_plan import RecordingPlan, recording_store
@@ -267,7 +267,7 @@ async def test_an_archived_session_is_listed_last_and_marked(
     await record(tmp_path, "Zebras?")
     await record(tmp_path, "Lions?", "other")
     (past,) = recorded_sessions(recordings_index(), None, "Lions")
-    SessionMarks().change(past, Mark.archived_or_not)
+    SessionMarks().change(past, is_archived=True)
     assert main(["sessions", "--cwd", str(tmp_path)]) == 0
     first, last = capsys.readouterr().out.splitlines()
     assert first.endswith("  Zebras?")
@@ -397,6 +397,6 @@ def test_a_worktree_is_refused_to_the_demo_which_has_its_own_project(capsys: pyt
 async def test_an_export_has_the_name_that_the_user_gave_the_session(tmp_path: Path) -> None:
     await record(tmp_path, "Zebras?")
     (past,) = recorded_sessions(recordings_index(), None)
-    SessionMarks().change(past, lambda mark: replace(mark, name="Stripes"))
+    SessionMarks().change(past, name="Stripes")
     assert await to_thread.run_sync(main, ["render", past.session_id, "-o", str(tmp_path / "a.md")]) == 0
     assert "Stripes" in (tmp_path / "a.md").read_text()

@@ -10,10 +10,11 @@ from collections.abc import Iterator
 import pytest
 
 from acp_tui.cli import terminal
-from acp_tui.cli.terminal import ANSWER, QUESTION, SURE_QUESTION, LineFence
+from acp_tui.cli.terminal import LineFence
+from acp_tui.client.desktop import MOSH_ANSWER
 from support.waiting import LIMIT_S
 
-SURE_ANSWER = b"\x1b[?62;4c"
+QUESTION, ANSWER, SURE_QUESTION, SURE_ANSWER = b"\x1b[5n", b"\x1b[0n", b"\x1b[c", b"\x1b[?62;4c"
 
 
 @pytest.fixture
@@ -22,6 +23,7 @@ def ends(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[int, int]]:
     monkeypatch.setenv("TERM", "vt100")
     monkeypatch.setattr(LineFence, "has_answered", True)
     monkeypatch.setattr(LineFence, "unanswered", [])
+    monkeypatch.setattr(LineFence, "sure_answer", "")
     master, slave = pty.openpty()
     yield master, slave
     os.close(master)
@@ -42,6 +44,22 @@ def test_a_question_is_shown_once_the_terminal_answers_and_not_by_typing(ends: t
         assert os.read(master, 100) == QUESTION
         os.write(master, b"y\r")
         assert not fence.is_shown(1.0)
+        os.write(master, ANSWER)
+        assert fence.is_shown(1.0)
+
+
+def test_what_mosh_answers_is_shown_only_a_while_later(ends: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(LineFence, "has_answered", None)
+    monkeypatch.setattr(terminal, "lag_s", lambda answer: LIMIT_S if answer == MOSH_ANSWER else 0.0)
+    master, slave = ends
+    with LineFence(slave) as fence:
+        assert os.read(master, 100) == SURE_QUESTION
+        os.write(master, MOSH_ANSWER.encode())
+        assert not fence.is_shown(1.0)
+        assert LineFence.has_answered
+        monkeypatch.setattr(terminal, "lag_s", lambda _: 0.0)
+    with LineFence(slave) as fence:
+        assert os.read(master, 100) == QUESTION
         os.write(master, ANSWER)
         assert fence.is_shown(1.0)
 

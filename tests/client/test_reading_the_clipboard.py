@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client import clipboard as reading
-from acp_tui.client.clipboard import ClipboardPicture, ClipboardText, NothingToPaste
+from acp_tui.client.clipboard import ClipboardPicture, NothingToPaste
 
 PNG = b"\x89PNG\r\n\x1a\n rest"
 XCLIP = """#!/bin/sh
@@ -42,7 +42,7 @@ def test_a_picture_is_read_in_the_best_type_there_is(desktop: Path) -> None:
 def test_text_goes_before_a_picture_of_it(desktop: Path) -> None:
     (desktop / "targets").write_text("image/png\nUTF8_STRING\n")
     (desktop / "UTF8_STRING").write_text("cells")
-    assert reading.read_clipboard(environ(desktop), platform="linux") == ClipboardText("cells")
+    assert reading.read_clipboard(environ(desktop), platform="linux") == "cells"
 
 
 def test_a_picture_that_is_not_wanted_is_not_read(desktop: Path) -> None:

@@ -160,7 +160,7 @@ async def test_a_host_outlives_its_terminal_and_who_is_attached_hears_of_its_end
         assert agent_texts(session) == ["hello"]
         stopped = await to_thread.run_sync(user.run, "host", "--stop", place.name)
         assert stopped.stdout == f"{place.name} is stopped.\n"
-        await agent.ended()
+        await agent.ended.wait()
         assert not agent.may_come_back
         assert "the host has ended" in str(agent.lost)
         assert not session.conversation.is_connected
@@ -172,7 +172,7 @@ async def test_who_is_attached_does_not_come_back_to_a_host_that_was_killed(user
     place = user.host("--", *TALKER)
     async with attached_to(place) as (agent, _):
         process_of(place).kill()
-        await agent.ended()
+        await agent.ended.wait()
     with pytest.raises(AgentUnreachable) as lost:
         await _greet(place.command.argv[0], {})
     assert not lost.value.is_temporary
@@ -183,7 +183,7 @@ async def test_a_host_ends_with_its_last_session(user: User) -> None:
     process = process_of(place)
     async with attached_to(place) as (agent, session):
         await agent.close_session(session)
-        await agent.ended()
+        await agent.ended.wait()
     assert all_end([process])
     assert user.run("hosts").stdout == "No hosted sessions. To host one: acp-tui host AGENT\n"
 
@@ -496,7 +496,7 @@ async def test_who_has_the_token_to_watch_can_only_watch_until_it_is_revoked(use
         revoked = await to_thread.run_sync(user.run, "hosts", "--revoke")
         assert revoked.stdout == f"{place.name} has new tokens. Whoever used the old ones is disconnected.\n"
         for agent in agents:
-            await agent.ended()
+            await agent.ended.wait()
             assert not agent.may_come_back
             assert "its token was revoked" in str(agent.lost)
         assert local.conversation.is_connected

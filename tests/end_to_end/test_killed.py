@@ -39,6 +39,11 @@ STUBBORN = """
     say("all is up\\n")
     while True: signal.pause()
 """
+TALKATIVE = """
+    open_session()
+    while True:
+        say("on and on " * 50 + "\\n\\n")
+"""
 READY = "●"
 F1, CTRL_Q = "\x1bOP", "\x11"
 ASKS = b"session/request_permission"
@@ -102,6 +107,22 @@ def test_a_closed_window_ends_it_and_all_that_runs(tmp_path: Path) -> None:
         family = prompted(screen)
         screen.close_window()
         assert all_end([psutil.Process(screen.process.pid), *family])
+
+
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGHUP, CTRL_Q])
+def test_a_terminal_that_takes_no_more_keeps_nothing_running(tmp_path: Path, end: signal.Signals | str) -> None:
+    with on_terminal(tmp_path, "--", *scripted_argv(TALKATIVE)) as screen:
+        screen.prompt("go")
+        screen.wait_for("on and on")
+        family = below(screen.process)
+        screen.fill()
+        if isinstance(end, str):
+            screen.type(end)
+            screen.type(end)
+        else:
+            screen.process.send_signal(end)
+        assert screen.process.wait(LIMIT_S) == 0
+        assert all_end(family)
 
 
 def test_a_terminal_that_is_gone_ends_it_where_nobody_sends_a_signal(tmp_path: Path) -> None:

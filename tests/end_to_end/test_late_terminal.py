@@ -325,3 +325,13 @@ def test_answers_at_the_start_are_no_text_and_keys_typed_before_them_are_kept(si
         terminal.until(lambda: draft().endswith("lo"))
         assert draft() == "hello"
         assert b"hel" not in terminal.said.partition(b"\x1b[?1049h")[0]
+
+
+@pytest.mark.parametrize("waits_for", [b"", b"\x1b]11;?"])
+def test_a_prompt_typed_before_there_is_a_screen_is_sent_by_its_enter(waits_for: bytes, tmp_path: Path) -> None:
+    environ = {**environment(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
+    with process_on_terminal(["demo"], environ, tmp_path) as terminal:
+        if waits_for:
+            terminal.until(lambda: waits_for in terminal.said)
+        terminal.type("hello\r")
+        terminal.until(lambda: b"Esc cancels" in terminal.said)

@@ -80,7 +80,7 @@ async def answered(user: User) -> str:
         await until(session, lambda: session.conversation.is_idle)
         said = agent_texts(session)[-1]
         await agent.send_extension("_acp_tui/stop", {})
-        await agent.ended()
+        await agent.ended.wait()
     log = HostPaths(socket.stem, socket.parent).log
     assert log.read_text() == ""
     return said
@@ -162,7 +162,7 @@ async def test_who_watches_what_goes_on_sees_no_secret_that_the_agent_was_sent_b
     async with attached_to(place) as (agent, session):
         assert agent_texts(session) == [SENT]
         await agent.send_extension("_acp_tui/stop", {})
-        await agent.ended()
+        await agent.ended.wait()
     assert all_end(family)
 
 

@@ -18,6 +18,7 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.settings import Settings
 from acp_tui.rpc import Direction
 from acp_tui.ui.app.app import AcpTuiApp
+from acp_tui.ui.changes.follower import FolderChanges
 from acp_tui.ui.kit.filtered_list import FilteredList
 from acp_tui.ui.kit.row_list import PickerRow, RowList
 from acp_tui.ui.tab.tab import Opening, Tab
@@ -67,6 +68,14 @@ class Desk(Page):
         """Wait until a prompt can be sent."""
         await self.until(lambda: self.status.startswith("● ") and self._takes_prompts)
         await self.settled()
+
+    async def has_read_files(self) -> FolderChanges:
+        """Wait until all files in the tab's folder are read: what is written before isn't always a change."""
+        await self.until(lambda: self.tab.changes is not None)
+        changes = self.tab.changes
+        assert changes is not None
+        await changes.ready()
+        return changes
 
     @property
     def _takes_prompts(self) -> bool:

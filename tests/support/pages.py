@@ -11,6 +11,8 @@ from typing import Final
 
 from textual import events
 
+from acp_tui.client.line_comments import Comment
+from acp_tui.client.line_comparison import PlacedLine
 from acp_tui.client.prompts.history import HistoryFile, PastPrompt
 from acp_tui.client.prompts.memory import DraftFile
 from acp_tui.client.settings.location import state_folder
@@ -104,6 +106,8 @@ def opened(name: str) -> list[SessionUpdate]:
 # A prompt that remembers earlier prompts and drafts, in the test's own state folder. A second page is like a restart
 
 ELSEWHERE: Final = Path("/home/me/src/other-project")
+COMMENT: Final = Comment((PlacedLine("a.py", "+", "new", None, 5),), Path("/nowhere"), None, "Why?")
+"""On a line of a diff."""
 
 
 @asynccontextmanager

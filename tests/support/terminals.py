@@ -113,6 +113,13 @@ class OnTerminal:
             assert has_read or is_so() or not has_ended, self.shown
             assert monotonic() < deadline, self.shown
 
+    def fill(self) -> None:
+        """Read nothing until nothing more can be written."""
+        deadline = monotonic() + LIMIT_S
+        while select.select([], [self._slave], [], 0)[1]:
+            assert monotonic() < deadline
+            select.select([], [], [], 0.02)
+
     def insist(self, key: str, is_so: Callable[[], bool]) -> None:
         """Press a key until the condition holds: an answer counts only after a pause. Each is pressed after one."""
         deadline = monotonic() + LIMIT_S

@@ -36,7 +36,6 @@ from acp_tui.client.changes.survey import MANY, possibly_changed
 from acp_tui.client.changes.tree import SKIPPED_DIRECTORIES, Tree, is_within, name_of, signature, swap
 from acp_tui.client.line_comparison import LineChange
 from acp_tui.client.safe_git import GitFailed
-from acp_tui.values import dataclass
 
 DEFAULT_LIMITS: Final = ChangeLimits()
 
@@ -67,14 +66,9 @@ _GIT_ENDS_S: Final = 0.5
 """While git replaces an index, wait this long, so that the last files of a checkout come with the others."""
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """The states of the files that had changed by then. All others were as the session found them."""
-
-    states: Mapping[str, FileRecord]
-
-
-_BEGINNING: Final = Moment(MappingProxyType({}))
+Moment: TypeAlias = Mapping[str, FileRecord]
+"""The states of the files that had changed by then, by path. All others were as the session found them."""
+_BEGINNING: Final[Moment] = {}
 
 
 class ChangeTracker:
@@ -96,7 +90,8 @@ class ChangeTracker:
         self._notes: dict[str, None] = {}
         self._baseline: Baseline | None = None
         self._ready = anyio.Event()
-        self._captured = anyio.Event()
+        self.captured = anyio.Event()
+        """Set when all files have been read."""
         self._pace = pace or Pace()
         self._released_ns: int | None = None
         self._is_start_known = False
@@ -152,15 +147,11 @@ class ChangeTracker:
         finally:
             self._pace.stop()
             self._ready.set()  # tell tasks that wait for a baseline that never comes
-            self._captured.set()
+            self.captured.set()
             self.is_live = False
             if self._baseline is not None:
                 self._baseline.close()
                 self._baseline = None
-
-    async def captured(self) -> None:
-        """Wait until all files have been read."""
-        await self._captured.wait()
 
     def release(self) -> None:
         """From now on, the agent may change files. Those that haven't been read yet are known only if they're older."""
@@ -191,7 +182,7 @@ class ChangeTracker:
     async def rescan(self) -> None:
         """Examine the whole workspace now. `changes` is current when this returns."""
         with self._pace.awaited():
-            await self._captured.wait()
+            await self.captured.wait()
             await self._refresh(None)
 
     async def review(self, path: str) -> Review:
@@ -260,18 +251,17 @@ class ChangeTracker:
         baseline = await self._held()
         async with self._one_at_a_time:
             paths = tuple(self._changes)
-            last = self._moments[-1].states if self._moments else {}
-            states = await to_thread.run_sync(self._kept_now, baseline, paths, last, abandon_on_cancel=True)
-        moment = Moment(MappingProxyType(states))
+            last = self._moments[-1] if self._moments else _BEGINNING
+            moment = await to_thread.run_sync(self._kept_now, baseline, paths, last, abandon_on_cancel=True)
         self._moments.append(moment)
         return moment
 
     async def since(self, moment: Moment, until: Moment | None = None) -> dict[str, ChangedPath]:
         """What differs between that moment and a later one, or now, by path."""
         if until is None:
-            paths = {*self._changes, *moment.states}
+            paths = {*self._changes, *moment}
         else:
-            paths = {path for path, _ in moment.states.items() ^ until.states.items()}
+            paths = {path for path, _ in moment.items() ^ until.items()}
         return {
             path: review.change
             for path in sorted(paths)
@@ -288,14 +278,12 @@ class ChangeTracker:
         return await to_thread.run_sync(review, path, before, after, abandon_on_cancel=True)
 
     async def _state_at(self, baseline: Baseline, moment: Moment, path: str) -> FileState | None:
-        kept = moment.states.get(path)
+        kept = moment.get(path)
         if kept is None:  # at that moment, it was as when the session began
             return (await baseline.states([path]))[path]
         return await to_thread.run_sync(kept.state, baseline.copies, abandon_on_cancel=True)
 
-    def _kept_now(
-        self, baseline: Baseline, paths: Iterable[str], last: Mapping[str, FileRecord]
-    ) -> dict[str, FileRecord]:
+    def _kept_now(self, baseline: Baseline, paths: Iterable[str], last: Moment) -> Moment:
         states: dict[str, FileRecord] = {}
         for path in paths:
             status = baseline.tree.status(path)
@@ -377,7 +365,7 @@ class ChangeTracker:
         baseline = await self._held()
         directories = await capture(baseline, self._pace, self._note)
         self._is_start_known = not commit or await begin_with(baseline, commit, self._note)
-        self._captured.set()
+        self.captured.set()
         self._on_change()
         failures = 0
         while failures < _MAX_WATCH_FAILURES:
@@ -446,7 +434,7 @@ class ChangeTracker:
             self._changes.pop(path, None)
         if baseline.areas.shortfall:
             self._note(f"The list may be wrong: {baseline.areas.shortfall}.")
-        self._has_compared_all |= marked is None and self._captured.is_set()
+        self._has_compared_all |= marked is None and self.captured.is_set()
         self._on_change()
 
     async def _touched(self, baseline: Baseline, marked: set[str] | None) -> list[str]:

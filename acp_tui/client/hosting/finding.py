@@ -164,7 +164,7 @@ def _is_heard(path: Path) -> bool:
 # What runs there
 
 
-class OpensSessions(Protocol):
+class AgentSessions(Protocol):
     async def open(self, session_id: SessionId, cwd: Path) -> Session:
         """A session that the agent knows."""
 
@@ -215,7 +215,7 @@ class HostedSession:
         if self.misfit:
             raise ClientError(self.misfit)
 
-    async def open_in(self, sessions: OpensSessions) -> Session:
+    async def open_in(self, sessions: AgentSessions) -> Session:
         """Open the session as an additional client. Raises ClientError."""
         self.require_fit()
         return await sessions.open(self.session_id, self.cwd)
@@ -347,7 +347,7 @@ async def stopped(name: str | None) -> list[str]:
     """End this host, or all if None. Returns the names of those ended. Raises ClientError."""
     done = []
     async for place, agent, _ in _asked_of(name, extension_methods.STOP):
-        await agent.ended()
+        await agent.ended.wait()
         done.append(place.name)
     return done
 

@@ -33,21 +33,8 @@ from acp_tui.client.sessions.session import Attend, Session, end_servers
 from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.mcp import servers_at_start
 from acp_tui.client.transcript.frame_log import FrameLog
-from acp_tui.conversation import content, elicitation, reducer, updates, wording
+from acp_tui.conversation import content, elicitation, facts, reducer, updates, wording
 from acp_tui.conversation.conversation import Conversation, snapshot
-from acp_tui.conversation.facts import (
-    AuthMethod,
-    AuthStatus,
-    HttpServer,
-    Provider,
-    ProviderRoute,
-    RequestKey,
-    SessionId,
-    SessionPage,
-    SessionStatus,
-    SessionSummary,
-    StdioServer,
-)
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.protocol import AUTH_REQUIRED, MalformedMessage, UnsupportedVersion, roles, shown_versions
 from acp_tui.protocol.connection import Connection
@@ -136,7 +123,7 @@ class Agent:
         self.command = command
         self.identity: roles.AgentIdentity | None = None
         self.capabilities = roles.AgentCapabilities()
-        self.auth_methods: tuple[AuthMethod, ...] = ()
+        self.auth_methods: tuple[facts.AuthMethod, ...] = ()
         self.log: deque[str] = deque(maxlen=MAX_LOG_LINES)
         """The agent's stderr lines, and the stdout lines that aren't messages."""
         self.phase = Phase.STARTING
@@ -178,7 +165,7 @@ class Agent:
         self._scope = anyio.CancelScope()
         self._start_limit = anyio.CancelScope()
         self._lost_known = anyio.Event()
-        self._ended = anyio.Event()
+        self.ended = anyio.Event()
         self._set_phase(self.phase)
 
     @property
@@ -196,7 +183,7 @@ class Agent:
         return (self.chain.awaited if self.chain is not None else None) or self.command
 
     @property
-    def sessions(self) -> dict[SessionId, Session]:
+    def sessions(self) -> dict[facts.SessionId, Session]:
         """The open sessions, including those still being loaded. Read-only."""
         return self._table.open
 
@@ -287,7 +274,7 @@ class Agent:
                 if self.sandbox is not None:
                     await to_thread.run_sync(self.sandbox.box.discard)
             self._set_phase(Phase.GONE)
-            self._ended.set()
+            self.ended.set()
 
     @asynccontextmanager
     async def _way(self) -> AsyncIterator[Channel]:
@@ -375,15 +362,12 @@ class Agent:
     async def stop(self) -> None:
         """End the agent and everything that runs for its sessions. Returns when nothing is left."""
         self._scope.cancel()
-        await self._ended.wait()
+        await self.ended.wait()
 
     @property
     def how_it_ended(self) -> str:
         """How its process or connection ended, such as "exited with code 3"; "" if there was none."""
         return "" if self._channel is None else self._channel.describe_exit()
-
-    async def ended(self) -> None:
-        await self._ended.wait()
 
     def _on_stderr(self, data: bytes) -> None:
         for log in self._logs:
@@ -444,7 +428,7 @@ class Agent:
         plan = self.command.planned_in(self._policy.sandboxes)
         return TerminalLogin(self.command, command, method.env, self._cwd, plan)
 
-    def _auth_method(self, method_id: str) -> AuthMethod:
+    def _auth_method(self, method_id: str) -> facts.AuthMethod:
         method = next((method for method in self.auth_methods if method.method_id == method_id), None)
         if method is None:
             raise errors.Unsupported(f"{self.title} has no login method with the ID {method_id!r}")
@@ -456,7 +440,7 @@ class Agent:
         await self._ask(self.connection.logout())
 
     @property
-    def auth_status(self) -> AuthStatus | None:
+    def auth_status(self) -> facts.AuthStatus | None:
         """Who is logged in, as the agent last told; None if it hasn't."""
         return self._table.auth_status
 
@@ -476,16 +460,18 @@ class Agent:
             try:
                 await self._ask(self.connection.auth_status())
             except errors.AuthenticationRequired:  # which no agent may answer here, but it's an answer
-                self._table.on_auth_status(AuthStatus("unauthenticated"))
+                self._table.on_auth_status(facts.AuthStatus("unauthenticated"))
 
     # Who serves its models
 
-    async def list_providers(self) -> tuple[Provider, ...]:
+    async def list_providers(self) -> tuple[facts.Provider, ...]:
         """The providers of models that can be configured. Raises Unsupported."""
         self._require_providers()
         return await self._ask(self.connection.list_providers())
 
-    async def set_provider(self, provider: Provider, route: ProviderRoute | None, headers: Mapping[str, str]) -> None:
+    async def set_provider(
+        self, provider: facts.Provider, route: facts.ProviderRoute | None, headers: Mapping[str, str]
+    ) -> None:
         """Replace all that is configured for a provider; without a route, disable it.
 
         Raises Unsupported, also for disabling one that is required.
@@ -507,7 +493,7 @@ class Agent:
         """Whether MCP servers that are programs run here: it can't start them itself, and takes MCP over ACP."""
         return self.capabilities.mcp_acp and (self.command.is_remote or not self.capabilities.mcp_stdio)
 
-    def _lend(self, cwd: Path, server: StdioServer) -> roles.AcpServer:
+    def _lend(self, cwd: Path, server: facts.StdioServer) -> roles.AcpServer:
         """Start a server that the user's settings have for the agent. Raises AgentLost."""
         if self.lost is not None:
             raise self.lost
@@ -547,7 +533,7 @@ class Agent:
         """
         workplace = self._workplace(cwd, **added)
 
-        def register(session_id: SessionId, state: tuple[updates.SessionUpdate, ...]) -> Session:
+        def register(session_id: facts.SessionId, state: tuple[updates.SessionUpdate, ...]) -> Session:
             session = self._session(session_id, workplace, attend, earlier)
             if earlier is not None:
                 session.apply(updates.Reconnected(remembers=False, why=why_anew, is_same=earlier.is_cut_off))
@@ -563,7 +549,7 @@ class Agent:
         self._require(self.capabilities.fork_session, "forking sessions (sessionCapabilities.fork)")
         workplace = self._workplace(source.cwd, **added)
 
-        def register(session_id: SessionId, state: tuple[updates.SessionUpdate, ...]) -> Session:
+        def register(session_id: facts.SessionId, state: tuple[updates.SessionUpdate, ...]) -> Session:
             session = self._session(session_id, workplace, attend=None, conversation=snapshot(source.conversation))
             session.apply(updates.Reconnected(remembers=True, forked_from=title))
             return self._table.add(session, state, is_fork=True)
@@ -571,7 +557,7 @@ class Agent:
         return await self._opened(workplace, self.connection.new_session(workplace, register, source.session_id))
 
     async def load_session(
-        self, session_id: SessionId, cwd: Path, attend: Attend | None = None, **added: Unpack[Added]
+        self, session_id: facts.SessionId, cwd: Path, attend: Attend | None = None, **added: Unpack[Added]
     ) -> Session:
         """Open a session that the agent has kept. When this returns, the conversation contains its history.
 
@@ -589,7 +575,7 @@ class Agent:
 
     async def resume_session(
         self,
-        session_id: SessionId,
+        session_id: facts.SessionId,
         cwd: Path,
         attend: Attend | None = None,
         *,
@@ -619,7 +605,7 @@ class Agent:
 
     async def open_session(
         self,
-        session_id: SessionId,
+        session_id: facts.SessionId,
         cwd: Path,
         attend: Attend | None = None,
         *,
@@ -638,7 +624,7 @@ class Agent:
 
     def _session(
         self,
-        session_id: SessionId,
+        session_id: facts.SessionId,
         workplace: roles.Workplace,
         attend: Attend | None,
         earlier: Session | None = None,
@@ -681,9 +667,9 @@ class Agent:
                 )
         can_reach = {"http": self.capabilities.mcp_http, "sse": self.capabilities.mcp_sse}
         for server in mcp_servers:
-            if isinstance(server, StdioServer) and server.runs_here:
+            if isinstance(server, facts.StdioServer) and server.runs_here:
                 self._require(self.capabilities.mcp_acp, "MCP servers that run here (mcpCapabilities.acp)")
-            elif isinstance(server, HttpServer):
+            elif isinstance(server, facts.HttpServer):
                 what = f"MCP servers over {server.kind} (mcpCapabilities.{server.kind})"
                 self._require(can_reach[server.kind], what)
             else:
@@ -692,7 +678,7 @@ class Agent:
             what = "additional directories (sessionCapabilities.additionalDirectories)"
             self._require(self.capabilities.additional_directories, what)
         servers = (
-            self._lend(cwd, server) if isinstance(server, StdioServer) and server.runs_here else server
+            self._lend(cwd, server) if isinstance(server, facts.StdioServer) and server.runs_here else server
             for server in mcp_servers
         )
         return roles.Workplace(cwd, tuple(additional_directories), tuple(servers), self.system_prompt)
@@ -752,7 +738,7 @@ class Agent:
             await end_servers(self._lent(workplace))
             raise
 
-    async def list_sessions(self, cwd: Path | None = None, cursor: str | None = None) -> SessionPage:
+    async def list_sessions(self, cwd: Path | None = None, cursor: str | None = None) -> facts.SessionPage:
         """A page of the sessions that the agent knows: all of them, or those of `cwd`. Without a cursor, the first.
 
         Raises Unsupported. The agent refuses a cursor that it doesn't know, or no longer (R-SESS-9).
@@ -765,7 +751,7 @@ class Agent:
                 error.hint = "list the sessions from the first page on"
             raise
 
-    async def all_sessions(self, cwd: Path | None = None) -> list[SessionSummary]:
+    async def all_sessions(self, cwd: Path | None = None) -> list[facts.SessionSummary]:
         """All pages of its list. Raises Unsupported, AgentRefused, and AgentLost."""
         page = await self.list_sessions(cwd)
         listed = list(page.sessions)
@@ -774,7 +760,7 @@ class Agent:
             listed += page.sessions
         return listed
 
-    async def session_status(self, session_id: SessionId) -> SessionStatus | None:
+    async def session_status(self, session_id: facts.SessionId) -> facts.SessionStatus | None:
         """What the agent says of a session now; None if it can't be asked, or doesn't say."""
         if not self.capabilities.session_status or self.lost is not None:
             return None
@@ -804,7 +790,7 @@ class Agent:
                 self._recorder.closed(session.session_id)
             await session.aclose()
 
-    async def delete_session(self, session_id: SessionId) -> None:
+    async def delete_session(self, session_id: facts.SessionId) -> None:
         """Have the agent delete a session, closing it first if it's open (R-SESS-11). Raises Unsupported."""
         self._require(self.capabilities.delete_session, "deleting sessions (sessionCapabilities.delete)")
         session = self.sessions.get(session_id)
@@ -812,7 +798,7 @@ class Agent:
             await self.close_session(session)
         await self._ask(self.connection.delete_session(session_id))
 
-    async def archive_session(self, session_id: SessionId, is_archived: bool) -> None:
+    async def archive_session(self, session_id: facts.SessionId, is_archived: bool) -> None:
         """Have the agent archive or unarchive a session. Does nothing if the agent doesn't offer that."""
         if self.capabilities.archive and self.lost is None:
             await self._ask(self.connection.archive_session(session_id, is_archived))
@@ -820,7 +806,7 @@ class Agent:
     # Questions outside any session
 
     @property
-    def elicitations(self) -> dict[RequestKey, elicitation.Elicitation]:
+    def elicitations(self) -> dict[facts.RequestKey, elicitation.Elicitation]:
         """Questions outside any session that wait for the user, oldest first. Read-only."""
         return self.outside.elicitations
 
@@ -889,15 +875,15 @@ class Agent:
         return lost
 
     def _refused(self, error: RequestFailed) -> errors.ClientError:
-        detail, facts = error.detail or "", read_error_facts(error.data)
-        said = facts.heard(time.time()) if facts is not None else None
+        detail, told = error.detail or "", read_error_facts(error.data)
+        said = told.heard(time.time()) if told is not None else None
         if error.code != AUTH_REQUIRED:
-            hint, message = "\n".join(wording.error_words(facts)), f"{self.title}: {error.message}"
+            hint, message = "\n".join(wording.error_words(told)), f"{self.title}: {error.message}"
             return errors.AgentRefused(message, code=error.code, hint=hint, detail=detail, said=said)
         needed = errors.AuthenticationRequired(
             f"{self.title} needs you to log in first", self.auth_methods, detail=detail or error.message, said=said
         )
         names = ", ".join(method.name for method in needed.methods) or "it doesn't list any"
-        others = wording.error_words(facts and replace(facts, auth_methods=()))
+        others = wording.error_words(told and replace(told, auth_methods=()))
         needed.hint = "\n".join((*others, f"its login methods: {names}"))
         return needed

@@ -66,8 +66,8 @@ async def compare(call: ToolCall, root: Path, files: Workspace, turn: Lock) -> C
                     doubts[path] = NOT_COMPARED.format(why=_why_not_compared(error), path=path)
                     continue
                 diffs = {at: item for at, item in enumerate(call.content) if item in shown[path]}
-                look = partial(_look, path, text, shown[path], diffs)
-                doubts[path], seen[path], found = await to_thread.run_sync(look, abandon_on_cancel=True)
+                compare = partial(_compare, path, text, shown[path], diffs)
+                doubts[path], seen[path], found = await to_thread.run_sync(compare, abandon_on_cancel=True)
             parts += found
     more = len(shown) - len(compared)
     notes = [*filter(None, doubts.values()), *([MORE_FILES.format(more=more)] if more else [])]
@@ -102,7 +102,7 @@ def _stamp(path: str) -> Stamp:
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
-def _look(
+def _compare(
     path: str, text: str | None, shown: Sequence[TextDiff], diffs: Mapping[int, TextDiff]
 ) -> tuple[str, bytes, list[FilePart]]:
     if text is None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from anyio import to_thread
 
@@ -42,12 +42,6 @@ class Mark:
     is_pinned: bool = False
     is_archived: bool = False
 
-    def pinned_or_not(self) -> Mark:
-        return replace(self, is_pinned=not self.is_pinned)
-
-    def archived_or_not(self) -> Mark:
-        return replace(self, is_archived=not self.is_archived)
-
 
 UNMARKED: Final = Mark()
 
@@ -66,10 +60,10 @@ class SessionMarks:
     def of(self, past: PastSession) -> Mark:
         return _mark_in(self.all(), past)
 
-    def change(self, past: PastSession, change: Callable[[Mark], Mark]) -> None:
-        """Change the marks of a session. Raises ClientError."""
+    def change(self, past: PastSession, **fields: Any) -> None:
+        """Change fields of a session's mark. Raises ClientError."""
         marks = self.all()
-        mark = change(_mark_in(marks, past))
+        mark = replace(_mark_in(marks, past), **fields)
         for key in _keys_of(past):
             marks.pop(key, None)
         if mark != UNMARKED:
@@ -91,7 +85,7 @@ async def rename(session: Session, agent: AgentCommand, name: str) -> str:
     """Rename an open session, in the agent too, if it accepts titles. Returns its name. Raises ClientError."""
     name = await session.rename(name[:MAX_NAME])
     past = await to_thread.run_sync(open_session, session, agent)
-    SessionMarks().change(past, lambda mark: replace(mark, name=name))
+    SessionMarks().change(past, name=name)
     return name
 
 

@@ -10,6 +10,7 @@ import asyncio
 import atexit
 import logging
 import threading
+import weakref
 from collections.abc import Callable
 from contextlib import suppress
 from queue import Empty, SimpleQueue
@@ -70,12 +71,16 @@ class FeederThread(threading.Thread):
         self.join(END_S)
 
 
-@atexit.register
 def _end_all() -> None:
     """End the threads first: ending the interpreter while one is inside libghostty causes a segmentation fault."""
     for thread in threading.enumerate():
         if isinstance(thread, FeederThread):
             thread.end()
+
+
+# What is registered last is called first. With its first finalizer, `weakref` registers what frees emulators at exit.
+weakref.finalize(_end_all, bool)
+atexit.register(_end_all)
 
 
 def _work_off(jobs: SimpleQueue[Job | None]) -> None:

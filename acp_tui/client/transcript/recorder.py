@@ -41,14 +41,6 @@ FULL: Final = "the recording reached its size limit"
 
 
 @dataclass(frozen=True, slots=True)
-class RecordingLimits:
-    buffer_bytes: int = 64 << 20
-    """For events waiting to be written."""
-    terminal_bytes: int = 4 << 20
-    """For the beginning of each of our terminals' output."""
-
-
-@dataclass(frozen=True, slots=True)
 class Outlet:
     """A file to write to. Its functions are called in the writer's thread."""
 
@@ -68,16 +60,18 @@ class Recorder:
         header: events.Header,
         outlets: Sequence[Outlet],
         *,
-        limits: RecordingLimits | None = None,
+        buffer_bytes: int = 64 << 20,
+        terminal_bytes: int = 4 << 20,
         environ: Mapping[str, str] | None = None,
         on_trouble: Callable[[str], None],
     ) -> None:
-        """`environ` is the agent's environment, whose secrets are masked.
+        """`buffer_bytes` is for events waiting to be written, `terminal_bytes` for the start of each terminal's output.
 
+        `environ` is the agent's environment, whose secrets are masked.
         `on_trouble` is called in the writer's thread, at most once for each outlet.
         """
         self.header = header
-        self._limits = limits or RecordingLimits()
+        self._buffer_bytes, self._terminal_bytes = buffer_bytes, terminal_bytes
         self._begun = monotonic()
         self._events: deque[events.Event] = deque()
         self._put_bytes = self._taken_bytes = self._missed = 0
@@ -158,7 +152,7 @@ class Recorder:
         self._append(event, size)
 
     def _append(self, event: events.Event, size: int = 0) -> None:
-        if self._put_bytes - self._taken_bytes > self._limits.buffer_bytes:
+        if self._put_bytes - self._taken_bytes > self._buffer_bytes:
             self._missed += 1
             return
         if self._missed:
@@ -172,11 +166,11 @@ class Recorder:
     def _within_limit(self, output: updates.TerminalOutput) -> updates.TerminalOutput:
         printed = self._printed.get(output.terminal_id, 0)
         self._printed[output.terminal_id] = printed + len(output.data)
-        left = max(0, self._limits.terminal_bytes - printed)
+        left = max(0, self._terminal_bytes - printed)
         return output if len(output.data) <= left else replace(output, data=output.data[:left])
 
     def _note_cut(self, terminal_id: str) -> None:
-        dropped = self._printed.pop(terminal_id, 0) - self._limits.terminal_bytes
+        dropped = self._printed.pop(terminal_id, 0) - self._terminal_bytes
         if dropped > 0:
             self.put(events.TerminalCut(self._now(), terminal_id, dropped))
 

@@ -208,7 +208,8 @@ class AcpTuiApp(BaseApp):
     def exit(self, result: None = None, return_code: int = 0, message: RenderableType | None = None) -> None:
         """Exit, and note what stays in the terminal: afterwards, there is nothing left to draw it."""
         panel = self.tabs.front.panel if self.tabs.front is not None else None
-        if panel is not None and panel.view.is_attached and self.settings.appearance.scrollback:
+        scrollback = self.settings.appearance.scrollback and not self.leaves
+        if panel is not None and panel.view.is_attached and scrollback:
             self.last_turn = "".join(f"{line.render(self.console)}\n" for line in panel.view.last_turn(MAX_LEFT_LINES))
         super().exit(result, return_code, message)
 
@@ -241,7 +242,7 @@ class AcpTuiApp(BaseApp):
         if front is not None and front.link.is_hosted:
             return "A host keeps this session already."
         if self.can_leave:
-            return f"{(front.writing.why_not if front is not None else '') or NO_SESSION.removesuffix('.')}."
+            return f"{(front.writing.why_not if front is not None else '') or NO_SESSION}."
         return NO_HOST if self.settings.sessions.host == "never" else HOST_LATER
 
     def _can_leave(self, tab: Tab) -> bool:

@@ -261,7 +261,7 @@ class FolderChanges:
                 await tasks.start(tracker.run, commit)
                 self.since = "the worktree was made" if commit else self._now().strftime("%H:%M")
                 self._has_begun.set()
-                await tracker.captured()
+                await tracker.captured.wait()
                 self._ready.set()
                 self._mark()
         except Exception as error:  # the session works without the list of changes
@@ -348,7 +348,7 @@ class TurnMoments:
         self._ahead: tuple[Moment | None] | None = None
         """Remembered for the next prompt, which is sent from here; None for one sent elsewhere."""
         self._unsubscribe = session.subscribe(self._hear)
-        session.client_tools.before_write = self._look_at
+        session.client_tools.before_write = self._read_ahead
 
     def end(self) -> None:
         self._unsubscribe()
@@ -359,7 +359,7 @@ class TurnMoments:
 
     def _hear(self, change: Change) -> None:
         if self._changes.misses_some:
-            self._look_at_calls(change)
+            self._read_named(change)
         if self.sent_at:
             self._changes.note_work()
         start = self._session.conversation.turn_start
@@ -374,15 +374,15 @@ class TurnMoments:
                 else:  # it was sent elsewhere
                     self._run(self._remember(start))
 
-    def _look_at_calls(self, change: Change) -> None:
+    def _read_named(self, change: Change) -> None:
         """Read what tool calls name, which comes before the call changes it, or note that it may have changed."""
         entries = (self._session.conversation.entries[entry_id] for entry_id in change.entries)
         calls = [entry.call for entry in entries if isinstance(entry, ToolCallEntry)]
         paths = [path for call in calls for path in paths_of(call)]
         if calls:
-            self._run(self._look_at(paths))
+            self._run(self._read_ahead(paths))
 
-    async def _look_at(self, paths: Sequence[str]) -> None:
+    async def _read_ahead(self, paths: Sequence[str]) -> None:
         with anyio.move_on_after(LOOK_LIMIT_S):
             await self._changes.look_first(paths)
 

@@ -51,7 +51,7 @@ UNASKED: Final = {
     ("run", True): "runs commands without asking: you allowed it in this session",
     ("run", False): "what it runs without asking is refused, in this session",
 }
-INEXACT: Final = "doesn't say when it has shown a question, so answers count a second later"
+INEXACT: Final = "doesn't say when it has shown a question, so answers count {lag_s:g} s later"
 FOLDED_CELLS: Final = 60
 WAITING: Final = "Waiting for the agent; it may have opened a browser. {dialog_close} cancels"
 
@@ -76,8 +76,8 @@ class AgentFacts:
     """Its proxies and, last, the agent behind them, each with a label; empty without proxies."""
     sandbox: Sequence[tuple[str, str]] = ()
     """What there is to say of its sandbox, each with a label of at most ten characters."""
-    has_exact_terminal: bool = True
-    """Whether the user's terminal says what it has shown."""
+    lag_s: float = 0.0
+    """How long answers wait for a terminal that doesn't say what it has shown."""
     unasked: Mapping[UnaskedKind, bool] = field(default_factory=dict)
     """What the user decided for this session about `write` and `run` without asking: whether the agent may."""
     turn: Sequence[tuple[str, str]] = ()
@@ -210,7 +210,7 @@ def _identity(facts: AgentFacts) -> Content:
         *((("Place", facts.place),) if facts.place else ()),
         *((("Logged in", facts.login),) if facts.login else ()),
         *facts.sandbox,
-        *(() if facts.has_exact_terminal else (("Terminal", INEXACT),)),
+        *((("Terminal", INEXACT.format(lag_s=facts.lag_s)),) if facts.lag_s else ()),
         *facts.hosting,
         *(("Unasked", UNASKED[kind, may]) for kind, may in facts.unasked.items()),
     )

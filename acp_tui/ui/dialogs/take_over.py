@@ -72,7 +72,7 @@ class TakenTerminal(Widget, can_focus=True):
             self.rows = rows
 
     class Drawn(Message):
-        """Posted when the status of the terminal may have changed."""
+        """Posted after a frame: the status of the terminal may have changed."""
 
     class Left(Message):
         """Posted when the user leaves the terminal."""
@@ -95,6 +95,11 @@ class TakenTerminal(Widget, can_focus=True):
     def lines_below(self) -> int:
         """How many lines are below the window, because the user has scrolled up."""
         return self._window.lines_below if self._window is not None else 0
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the last frame showed the program's end. Only then do other keys leave, after a pause."""
+        return self._end_guard is not None
 
     # Frames
 
@@ -331,10 +336,10 @@ class TakeOver(Screen[None]):
             self._view.leave()
 
     def on_taken_terminal_drawn(self) -> None:
-        state = self._state
-        self._line.set_class(state.has_exited, "-ended")
+        has_ended = self._view.has_ended
+        self._line.set_class(has_ended, "-ended")
         self._line.set_class(self._is_asked, "-asked")
-        self._line.show("" if state.has_exited else "keyboard is in ", self._head, self._words)
+        self._line.show("" if has_ended else "keyboard is in ", self._head, self._words)
 
     @property
     def _head(self) -> str:
@@ -351,8 +356,8 @@ class TakeOver(Screen[None]):
         end = " · ".join(text for text, _ in state_of_command(self._state, PLAIN, ""))
         if self._is_asked:
             asked = f"the agent needs your decision: {leave}"
-            return f"{end} · {asked}" if self._state.has_exited else asked
-        if self._state.has_exited:
+            return f"{end} · {asked}" if self._view.has_ended else asked
+        if self._view.has_ended:
             return f"{end} · Enter or {leave} leaves"
         if below := self._view.lines_below:
             return f"{below} more below · {leave} takes the keyboard back"

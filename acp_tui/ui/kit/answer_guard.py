@@ -124,24 +124,28 @@ class AnswerGuard:
         """Restart the pause: the question got the focus just now, or is about to be in view again."""
         self.note_move()
 
+    def note_focus(self) -> None:
+        """Restart the pause: the focus came or went."""
+        self.arm()
+
     def note_news(self) -> None:
         """Restart the pause: the question reads differently, so nobody has read it yet."""
         self.arm()
         self._was_read = False
 
-    def note_move(self) -> None:
+    def note_move(self, *, is_known: bool = False) -> None:
         """Restart the pause: something else may be under the mouse. It begins when that is shown."""
         self._version += 1
         self._was_read, self._shown_at = self.was_read(self._clock()), math.inf
-        self.when_shown("question", self._note_shown)
+        self.when_shown("question", self._note_shown, is_known=is_known)
 
-    def when_shown(self, what: str, tell: Callable[[float], None]) -> None:
+    def when_shown(self, what: str, tell: Callable[[float], None], *, is_known: bool = False) -> None:
         """Call `tell` with the time when the terminal has shown the widget as it is now; at once without a terminal.
 
         A later call with the same `what` replaces this one.
         """
         if self._widget is not None and self._fence is not None:
-            self._fence.when_shown((self, what), self._widget, tell)
+            self._fence.when_shown((self, what), self._widget, tell, is_known=is_known)
         else:
             tell(time.monotonic())
 
@@ -313,6 +317,11 @@ class QuestionGuard(AnswerGuard):
         """Restart the pause. A key that is held was meant for what was there before."""
         self._end_hold()
         super().arm()
+
+    def note_focus(self) -> None:
+        """Restart the pause. If the user moved the focus, the question that was shown then has got to their screen."""
+        self._end_hold()
+        self.note_move(is_known=not self.is_unasked and self._shown_at < math.inf)
 
     def takes(self, event: Message) -> bool:
         """Whether this key, click, or paste can be an answer. The Enter that ends a text isn't, however late."""

@@ -15,9 +15,8 @@ import time
 import tty
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from functools import partial
 from select import select
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 Shade: TypeAlias = Literal["light", "dark"]
 
@@ -54,6 +53,21 @@ def shade_of(answer: bytes) -> Shade | None:
     return "light" if 0.299 * red + 0.587 * green + 0.114 * blue > 0.5 else "dark"
 
 
+def keep_keys(fd: int) -> None:
+    """From now on until acp-tui ends, echo no key of the terminal, and don't turn Enter into Ctrl+J."""
+    before = termios.tcgetattr(fd)
+    atexit.register(_restore, fd, before)
+    tty.setcbreak(fd, termios.TCSANOW)  # keeps what was typed before
+    mode = termios.tcgetattr(fd)
+    mode[tty.IFLAG] &= ~termios.ICRNL  # Python does it in 3.12.0 and 3.12.1 only
+    termios.tcsetattr(fd, termios.TCSANOW, mode)
+
+
+def _restore(fd: int, mode: list[Any]) -> None:
+    with suppress(OSError, termios.error):
+        termios.tcsetattr(fd, termios.TCSANOW, mode)
+
+
 def ask_terminal(meanwhile: Callable[[], object]) -> bytes:
     """What has come from the terminal when `meanwhile` returns, or soon after: its answer to `QUERY`, and keys."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
@@ -67,32 +81,16 @@ def exchange(
 ) -> bytes:
     """Query the terminal, call `meanwhile`, and read until the last answer, or until `limit_s` after the query.
 
-    Returns what the user typed, too. Without the last answer, the terminal echoes nothing until acp-tui ends.
+    Returns what the user typed, too.
     """
     try:
-        before = termios.tcgetattr(read_fd)
-        tty.setcbreak(read_fd, termios.TCSANOW)  # keeps what was typed before
-        restore = partial(termios.tcsetattr, read_fd, termios.TCSANOW, before)
-        try:
-            os.write(write_fd, query)
-            deadline = time.monotonic() + limit_s
-            meanwhile()
-            answer = _answer(read_fd, deadline)
-        except BaseException:
-            restore()
-            raise
-        if FENCE.search(answer):
-            restore()
-        else:
-            atexit.register(_try, restore)
-        return answer
+        keep_keys(read_fd)
+        os.write(write_fd, query)
+        deadline = time.monotonic() + limit_s
+        meanwhile()
+        return _answer(read_fd, deadline)
     except (OSError, termios.error):
         return b""
-
-
-def _try(restore: Callable[[], object]) -> None:
-    with suppress(OSError, termios.error):
-        restore()
 
 
 def _answer(fd: int, deadline: float) -> bytes:

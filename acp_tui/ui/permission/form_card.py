@@ -251,7 +251,7 @@ class FormCard(VerticalScroll, can_focus=True):
         if self._has_keyboard and not had:
             self._warning = ""
             self.guard.take_typed()
-            self.guard.arm()
+            self.guard.note_focus()
         self._show_keys()
 
     def on_resize(self) -> None:

@@ -265,8 +265,8 @@ class RequestBody(Vertical):
         self.watch(self.app, "theme", self.redraw, init=False)
         # The request is visible again only once the screens above it are gone.
         self.watch(self.screen, "stack_updates", self.guard.arm, init=False)
-        self.watch(self._subject, "scroll_y", self._look, init=False)
-        self.screen.screen_layout_refresh_signal.subscribe(self, self._look_for_moves)
+        self.watch(self._subject, "scroll_y", self._tell_view, init=False)
+        self.screen.screen_layout_refresh_signal.subscribe(self, self._check_moves)
 
     def _on_prune(self) -> None:
         """Ask nothing from now on: it's about to leave the screen, and its parts go first."""
@@ -274,7 +274,7 @@ class RequestBody(Vertical):
         if self.mirror is not None:
             self.mirror.put_up(None)
 
-    def _look_for_moves(self, _: object) -> None:
+    def _check_moves(self, _: object) -> None:
         """Tell the guard if the options moved, as they do when it says that it holds a key and that takes more rows."""
         if self.asked is not None and self._options.region != self._options_at:
             self._options_at = self._options.region
@@ -287,7 +287,7 @@ class RequestBody(Vertical):
     def watch_has_focus(self, has_focus: bool) -> None:
         """Rearm the guard, so that keys count only a moment after the focus arrives."""
         super().watch_has_focus(has_focus)
-        self.guard.arm()
+        self.guard.note_focus()
         self._warning = ""
         self.lay_out()
 
@@ -323,7 +323,7 @@ class RequestBody(Vertical):
         self._show_parts(title, answers)
         if was_at_start:
             self._go_to(self._start)
-        self._look()
+        self._tell_view()
         self._place.frame(self._rows)
 
     def _arrange(self, file: str, warning: Sequence[Strip], answers: int) -> list[Strip]:
@@ -428,7 +428,7 @@ class RequestBody(Vertical):
         # The start can always be reached. If it isn't, the layout isn't ready yet.
         if self._pending != self._start or self._subject.scroll_offset.y == self._start:
             self._pending = None
-        self._look()
+        self._tell_view()
 
     def _reveal_chosen(self, height: int) -> None:
         if self.chosen is None:
@@ -444,13 +444,13 @@ class RequestBody(Vertical):
         above = len(self._drawn.lines) - len(self._whole.lines)
         return self._width, self._place.layout_of_diffs, self._place.context_of_diffs, above, self._drawn.needed
 
-    def _look(self) -> None:
+    def _tell_view(self) -> None:
         """Tell what is in view, and record it, once it's painted, and shown by the terminal."""
         if self._drawn.files:
             self._show_title()
-        self.call_after_refresh(self._look_at_rows)
+        self.call_after_refresh(self._record_rows)
 
-    def _look_at_rows(self) -> None:
+    def _record_rows(self) -> None:
         """Record the rows in view as seen, once the terminal has shown them. Scrolling on before that shows others."""
         if (rows := self._rows_in_view) is not None:
             state, way = self._state, self._way
@@ -488,7 +488,7 @@ class RequestBody(Vertical):
 
         If part of it can't be shown, the user has to repeat the choice, too.
         """
-        self._look_at_rows()
+        self._record_rows()
         seen = self._drawing.seen
         if seen.is_all_seen and (seen.wanted == option_id or not self._drawn.left_out):
             return True

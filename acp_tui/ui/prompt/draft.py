@@ -18,7 +18,6 @@ from acp_tui.conversation.content import paste_label
 from acp_tui.conversation.visible import make_visible
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.kit.themes import palette_for
-from acp_tui.ui.textual_gaps.internals import bindings_of_key
 
 MAX_LINES: Final = 10
 MAX_CHARACTERS: Final = 1_000
@@ -326,14 +325,6 @@ class DraftArea(TextArea):
         self.replace(self._pastes.fold(text) if text else "", start, stop, maintain_selection_offset=False)
 
     # Keys
-
-    async def on_key(self, event: events.Key) -> None:
-        """Handle bindings at once. Through the app, as usual, they would come after letters typed later."""
-        for binding in bindings_of_key(self, event.key):
-            if await self.app.run_action(binding.action, self):
-                event.stop()
-                event.prevent_default()
-                return
 
     def action_newline(self) -> None:
         self.replace("\n", *self.selection, maintain_selection_offset=False)

@@ -26,12 +26,14 @@ from acp_tui.client.prompts.memory import DraftKey, PromptMemory
 from acp_tui.client.sessions.prompt_queue import PastedImage, Prompt
 from acp_tui.conversation.content import paste_label
 from acp_tui.conversation.visible import make_visible_line
+from acp_tui.conversation.wording import comments_prompt
 from acp_tui.ui.commands.keys import caught_up, keys_in_force
 from acp_tui.ui.commands.table import MOVING, bindings_of
 from acp_tui.ui.kit.row_list import GAP, MIN_LABEL_CELLS, PickerRow, RowList, short_folder, short_time
 from acp_tui.ui.prompt.input import PromptInput
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import cut, width_cells
+from acp_tui.ui.textual_gaps.fence import fence_of
 
 if TYPE_CHECKING:
     from acp_tui.client.sessions.session import Session
@@ -234,7 +236,7 @@ class HistorySearch(Vertical):
 
     def action_close(self) -> None:
         """Leave the draft as it is."""
-        self.screen.set_focus(self.screen.query_one("#prompt"))
+        self.screen.set_focus(next(iter(self.screen.query("#prompt")), None))  # gone already if the screen is going
         self.remove()
 
 
@@ -273,6 +275,7 @@ class Walk:
 
 
 DRAFT_IS_BACK: Final = "Your draft from last time is back; {interrupt} clears it"
+DRAFT_IS_ASIDE: Final = "↑ brings your draft from last time back"
 PAUSE_S: Final = 0.25
 """The draft is saved after this long without typing."""
 
@@ -307,6 +310,10 @@ class Recall:
         """Since the timer was started."""
         self._search: HistorySearch | None = None
         self._has_told_back = False
+        self._unseen = ""
+        """A draft from last time, until a key is pressed."""
+        self._shown_s = 0.0
+        """When the terminal had shown it, in monotonic seconds."""
         self._session: Session | None = None
         """The session that the prompt is for."""
 
@@ -344,9 +351,33 @@ class Recall:
         elif self._prompt.draft:
             self._memory.drafts.move(before, place)
         if own and own != self._prompt.draft:
-            self._prompt.put_before(own)
+            if self._prompt.draft:
+                self._set_aside(own)
+                self._screen.notify(DRAFT_IS_ASIDE, markup=False)
+                return
+            self._prompt.set_draft(own)
+            if (fence := fence_of(self._prompt)) is not None:
+                self._unseen = own
+                fence.when_shown(self, self._prompt, self._note_shown)
         if own and was_left:
             self._tell_back()
+
+    def _note_shown(self, at_s: float) -> None:
+        self._shown_s = at_s
+
+    def _set_aside(self, draft: str) -> None:
+        """Add a draft to the earlier prompts."""
+        pasted = self._prompt.pasted_in(draft)
+        self._memory.history.add(draft, self._place.folder, self._agent(), pasted, is_sent=False)
+
+    def _part_from_unseen(self, key: events.Key) -> None:
+        """Set the draft aside if it wasn't on the screen when the key was pressed."""
+        unseen, self._unseen = self._unseen, ""
+        fence = fence_of(self._prompt)
+        if unseen and fence is not None and (fence.is_awaited(self) or key.time <= self._shown_s):
+            self._prompt.set_draft(self._prompt.draft.removeprefix(unseen))
+            self._set_aside(unseen)
+            self._screen.notify(DRAFT_IS_ASIDE, markup=False)
 
     def _tell_back(self) -> None:
         """Tell the user, once, that the text in the prompt is from last time."""
@@ -364,8 +395,7 @@ class Recall:
         """Add the draft to the earlier prompts if one of them is in its place: it's the latest then."""
         left, self._walk = self.left_draft, None
         if left:
-            pasted = self._prompt.pasted_in(left)
-            self._memory.history.add(left, self._place.folder, self._agent(), pasted, is_sent=False)
+            self._set_aside(left)
             self._prompt.say("↑ brings the draft back")
 
     @property
@@ -388,9 +418,10 @@ class Recall:
         return await self._memory.with_pictures(text, [(image.name, image.data) for image in images])
 
     async def keep(self) -> None:
-        """Save the draft with its images, and the queued prompts before it."""
-        place, queued = self._place, self._queued()
-        draft = "\n\n".join(filter(None, (*(prompt.written for prompt in queued), self._unsent)))
+        """Save the draft with its images, and before it the queued prompts and the comments on lines."""
+        place, queued, comments = self._place, self._queued(), [each.prompt() for each in self._prompt.comments]
+        before = (*(prompt.written for prompt in queued), comments_prompt(comments) if comments else "")
+        draft = "\n\n".join(filter(None, (*before, self._unsent)))
         images = (*(image for prompt in queued for image in prompt.images), *self._prompt.images)
         self._memory.drafts.put(place, await self._with_files(draft, images))
         self._say(await self._memory.write())
@@ -399,6 +430,7 @@ class Recall:
 
     def takes_key(self, event: events.Key) -> bool:
         """Recall prompts if Up or Down would leave the draft. If a search is open, close it."""
+        self._part_from_unseen(event)
         if self._close_search():
             return event.key == "escape"
         match event.key:

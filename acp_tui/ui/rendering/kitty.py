@@ -20,12 +20,12 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
+from acp_tui.client.desktop import MULTIPLEXERS
 from acp_tui.ui.rendering.pictures import MAX_COLUMNS, MAX_ROWS, Picture, Size, decode, fit
 from acp_tui.ui.rendering.wrapping import Lines, Rows
 
 TERMINALS: Final = frozenset({"xterm-kitty", "xterm-ghostty"})
 PROGRAMS: Final = frozenset({"kitty", "ghostty"})
-MULTIPLEXERS: Final = ("TMUX", "STY", "ZELLIJ")
 
 CELL: Final = (10, 20)
 """The assumed size of a cell in pixels. Smaller pictures keep their size, and no more detail than this is sent."""
@@ -57,7 +57,7 @@ def draws_placeholders(environ: Mapping[str, str]) -> bool:
 
     WezTerm and Konsole support the protocol without them. Multiplexers pass it on only if configured to.
     """
-    if any(name in environ for name in MULTIPLEXERS):
+    if not MULTIPLEXERS.isdisjoint(environ):
         return False
     program = environ.get("TERM_PROGRAM")
     if environ.get("TERM") in TERMINALS or program in PROGRAMS:

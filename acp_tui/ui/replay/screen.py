@@ -28,8 +28,8 @@ from acp_tui.conversation.wording import clock
 from acp_tui.ui.base.app import BaseApp, keep_what_is_loaded
 from acp_tui.ui.commands.command import Command, Place
 from acp_tui.ui.commands.help import HelpScreen
-from acp_tui.ui.commands.keymap import PLACES_OF, Keymap
-from acp_tui.ui.commands.table import REPLAY_COMMANDS
+from acp_tui.ui.commands.keymap import BY_ID, PLACES_OF, Keymap
+from acp_tui.ui.commands.table import COMMANDS, REPLAY_COMMANDS
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.kit.desktop import copy
 from acp_tui.ui.kit.dialog import FrameKeys
@@ -41,16 +41,6 @@ from acp_tui.ui.replay.timeline import RecordedAnswer, Timeline
 from acp_tui.ui.session.find_bar import FindBar
 from acp_tui.ui.session.status import facts_of, state_of
 from acp_tui.ui.session.status_line import MAX_CELLS, MIN_CELLS, Status, StatusLine, state_of_tab, tab_label
-
-NEEDS_A_SESSION: Final = {
-    "f2": "the settings of a session",
-    "f3": "the agent's sessions",
-    "f4": "the agent",
-    "f5": "changed files",
-    "f6": "a running command",
-    "f8": "a running command",
-}
-"""Keys of a session that do nothing in a replay, and what they would need."""
 
 READING: Final = "reading the recording"
 ENOUGH_S: Final = 0.5
@@ -71,14 +61,11 @@ def replay_keymap(chosen: Keymap) -> Keymap:
 
 
 def bindings() -> list[Binding]:
-    return [
-        *(Binding(each.keys, each.action, each.title, show=False, id=each.id) for each in REPLAY_COMMANDS),
-        Binding("slash", "find", "Find in the conversation", show=False, id="find"),  # as in every pager
-        *(
-            Binding(key, f"refuse({what!r})", "Not available in a replay", show=False)
-            for key, what in NEEDS_A_SESSION.items()
-        ),
-    ]
+    """What a replay does, and what it says of keys that need a session."""
+    here = {each.id for each in REPLAY_COMMANDS}
+    refused = (each for each in COMMANDS if each.where == "session" and each.has_priority and each.id not in here)
+    rows = (*REPLAY_COMMANDS, *refused)
+    return [Binding(each.keys, each.action, each.title, show=False, id=each.id) for each in rows]
 
 
 class SessionLine(Static):
@@ -406,17 +393,9 @@ class ReplayScreen(Screen[None]):
         self.app.push_screen(ReadingScreen("The recording", about(self.timeline)))
 
     def action_do(self, id_: str) -> None:
-        """Refuse: a replay opens no editor and writes no file."""
-        refused = {
-            "edit_location": "opening a file in the editor",
-            "stop_one": "stopping a tool call",
-            "save_attached": "saving; acp-tui render -o FILE writes files",
-        }
-        self.action_refuse(refused[id_])
-
-    def action_refuse(self, what: str) -> None:
-        """Tell the user why a key of a session does nothing."""
-        self.notify(f"Not available in a replay: {what}.", markup=False)
+        """Refuse: a replay has no agent, opens no editor, and writes no file."""
+        title = BY_ID[id_].title
+        self.notify(f"Not available in a replay: {title[0].lower()}{title[1:]}.", markup=False)
 
 
 def _note_on(event: Event) -> str:

@@ -293,16 +293,16 @@ def left_of(
 ) -> Content:
     """The agent and its state, in at most `width` cells.
 
-    If it doesn't fit, the keys go first, the last before the others, then part of the agent's name. What is said of the
-    last turn, and of a second key, is shortened to `room` cells, so that facts stay in view, such as a mode in which
-    the agent asks nothing.
+    If it doesn't fit, the keys go first, the last before the others, then part of the agent's name. The key that
+    restarts it stays, since nothing else says it. What is said of the last turn, and of a second key, is shortened to
+    `room` cells, so that facts stay in view, such as a mode in which the agent asks nothing.
     """
     if not status.agent:
         return Content.styled(f"○ {status.phase}", "$foreground-muted").truncate(width, ellipsis=True)
     work = _at_work(status)
     is_unheard = status.state in AT_WORK and status.work is not None and work is None
     glyph, style, words = STATES["unheard" if is_unheard else status.state]
-    words, _, key = keymap.hint(words).partition(";")
+    words, _, key = (keymap.hint(words), "", "") if "{restart}" in words else keymap.hint(words).partition(";")
     silence = ""
     if status.work is not None and status.state == "ready":
         words = _shortened(status.work.ended, (width if room is None else room) - cell_len(status.agent) - GAPS)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from anyio import to_thread
 
-from acp_tui.client.clipboard import ClipboardPicture, ClipboardText, NothingToPaste, read_clipboard
+from acp_tui.client.clipboard import ClipboardPicture, NothingToPaste, read_clipboard
 from acp_tui.client.sessions.marks import rename
 from acp_tui.client.sessions.prompt_queue import PastedImage, Prompt
 from acp_tui.client.sessions.schedule import NotATime, Schedule, later
@@ -35,7 +35,7 @@ from acp_tui.ui.prompt.input import PromptInput
 from acp_tui.ui.session.find_bar import FindBar
 from acp_tui.ui.tab import taking_out
 from acp_tui.ui.tab.going_back import SHORTCUTS, GoingBack
-from acp_tui.ui.tab.prompt_routing import NOTHING_QUEUED, WATCHING
+from acp_tui.ui.tab.prompt_routing import NOTHING_QUEUED
 from acp_tui.ui.tab.sessions import HistoryController, Welcoming
 from acp_tui.ui.tab.sessions_dialog import SessionsDialog
 from acp_tui.ui.tab.several import SeveralController
@@ -240,7 +240,7 @@ class Actions:
         """Rename the session; without a name, ask for it."""
         session, agent = self.tab.session, self.tab.link.agent
         if session is None:
-            self.tab.say(NO_SESSION)
+            self.tab.say(f"{NO_SESSION}.")
             return
         if not name:
             asked = await self.tab.ask(NameDialog(session.conversation.shown_title))
@@ -311,8 +311,8 @@ class Actions:
         """Have a prompt wait for its time, or say why not and put back what was written."""
         session = self.tab.session
         try:
-            if session is None or session.is_read_only or self.tab.writing.why_not:
-                raise NotATime(self.tab.writing.why_not or (NO_SESSION if session is None else WATCHING))
+            if session is None or self.tab.writing.why_not:
+                raise NotATime(f"{self.tab.writing.why_not or NO_SESSION}.")
             self.tab.writing.schedule(session, later(words, session.now() or 0.0, self._retry_at))
         except NotATime as error:
             self.tab.say(str(error), severity="warning")
@@ -330,10 +330,10 @@ class Actions:
             if tab.link is link and not link.has_lost_host and isinstance(tab.stage, Live)
             if link.is_lost or tab.stage.session.conversation.is_connected
         ]
-        await self.tab.opener.restart()
+        await self.tab.starter.restart()
         for tab, session in ends:
             if not link.is_lost and session is tab.session and not session.conversation.is_connected:
-                tab.run(tab.opener.restart(), group="restart")
+                tab.run(tab.starter.restart(), group="restart")
 
     def dismiss_visits(self) -> None:
         """Dismiss the pages that the agent asked for; it may never report them as done (R-ELIC-12)."""
@@ -346,7 +346,7 @@ class Actions:
     def show_changes(self) -> None:
         changes = self.tab.changes
         if changes is None:
-            self.tab.say(self.tab.writing.why_not or NO_SESSION)
+            self.tab.say(f"{self.tab.writing.why_not or NO_SESSION}.")
         elif changes.is_listed_or_say():
             self.tab.app.push_screen(ChangesScreen(changes, self.tab.prompt.comments))
 
@@ -364,8 +364,8 @@ async def paste_from_clipboard(prompt: PromptInput, agent: Agent | None) -> None
         _say(prompt, problem)
         return
     match content:
-        case ClipboardText(text):
-            prompt.paste(text)
+        case str():
+            prompt.paste(content)
         case ClipboardPicture(data, mime_type):
             suffix = mime_type.removeprefix("image/")
             prompt.attach(PastedImage(f"image-{len(prompt.images) + 1}.{suffix}", data))

@@ -78,7 +78,7 @@ class AgentController:
                 self._link.additions = await driver.additions_for(self._link.running, self._tab.cwd, wanted, self)
 
     async def _start_agent(self) -> None:
-        await self._link.start(self._tab.opener.note_phase, self._tab.settings.agent.start_limit_s or None)
+        await self._link.start(self._tab.starter.note_phase, self._tab.settings.agent.start_limit_s or None)
 
     async def log_in(self, wanted: errors.AuthenticationRequired) -> bool:
         """Let the user log in. Returns False if they decline."""
@@ -129,7 +129,7 @@ class AgentController:
         name, _, value = words.partition(" ")
         written = self._tab.writing.slash_command  # another may be written before the agent answers
         if session is None or self._tab.writing.why_not:
-            self._tab.say(self._tab.writing.why_not or NO_SESSION)
+            self._tab.say(f"{self._tab.writing.why_not or NO_SESSION}.")
             if value:
                 self._tab.prompt.put_before(written)
             return
@@ -158,7 +158,7 @@ class AgentController:
         """
         session = self._tab.session
         if session is None:
-            self._tab.say(NO_SESSION)
+            self._tab.say(f"{NO_SESSION}.")
             return
         modes = mode_of(session.conversation.options)
         if modes is None or not modes.choices:
@@ -227,7 +227,7 @@ class AgentController:
             auth_methods=agent.auth_methods,
             login=_login(agent),
             log=tuple(agent.log),
-            has_exact_terminal=fence is None or fence.is_exact,
+            lag_s=fence.lag_s if fence is not None else 0.0,
             unasked=dict(decided),
             turn=self._turn(),
             hosting=self._hosting(session),
@@ -281,8 +281,8 @@ class AgentController:
     def agent_or_say(self) -> Agent | None:
         """The agent. If there is none, tell the user why, and what to do."""
         if self.agent is None:
-            why_not = self._tab.writing.why_not or "There is no agent yet."
-            self._tab.say(why_not, severity="warning", is_over=lambda: self.agent is not None)
+            why_not = self._tab.writing.why_not or "There is no agent yet"
+            self._tab.say(f"{why_not}.", severity="warning", is_over=lambda: self.agent is not None)
         return self.agent
 
 

@@ -30,7 +30,7 @@ async def _begin(sessions: SessionsController) -> Session:
     return await sessions.begin()
 
 
-class Opener:
+class SessionStarter:
     """Opens the session of one tab: the first one, and each that replaces it."""
 
     def __init__(self, tab: Tab, opening: Opening | None) -> None:
@@ -188,7 +188,7 @@ class Opener:
         """Restart the agent, and continue the session as far as the agent remembers it. Raises ClientError."""
         session = self._tab.session
         if not self._tab.link.can_start:
-            self._tab.say(self._tab.writing.why_not or "There is no agent to restart.")
+            self._tab.say(f"{self._tab.writing.why_not or 'There is no agent to restart'}.")
         elif self._is_connecting and session is not None and not session.conversation.is_connected:
             self._try_now.set()
         elif self._is_connecting:

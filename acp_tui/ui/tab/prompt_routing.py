@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.prompt.recall import Recall
     from acp_tui.ui.tab.tab import Tab
 
-WATCHING: Final = "You can only watch this session."
+WATCHING: Final = "You can only watch this session"
 NOT_SENT: Final = "Not sent."
 NOT_STOPPED: Final = "The agent hasn't stopped yet; {restart} ends and restarts it"
 ESCAPE_AGAIN_S: Final = 1.0
@@ -228,11 +228,9 @@ class PromptController:
         match stage:
             case Starting(phase=phase, is_open=is_open):
                 return f"{STILL_OPENING}." if is_open else f"There is no session yet: {phase}."
-            case Live(session=session) if session.is_read_only:
-                return WATCHING
             case _:
-                why = self.why_not
-                return f"{why}." if why == STILL_OPENING else NOT_SENT if why else ""  # the status line says the others
+                why = self.why_not  # the status line says the others
+                return f"{why}." if why in (STILL_OPENING, WATCHING) else NOT_SENT if why else ""
 
     @property
     def why_not(self) -> str:
@@ -248,6 +246,8 @@ class PromptController:
                 return self._tab.hint(NOT_CONNECTED[self._tab.loss])
             case Live(session=session) if session.connection.is_lost:
                 return STILL_OPENING  # a new process continues the conversation
+            case Live(session=session) if session.is_read_only:
+                return WATCHING
             case _:
                 return ""
 
@@ -299,7 +299,7 @@ class PromptController:
         self._show_changed(session)
 
     async def _run_command(self, session: Session, line: str) -> None:
-        await self._tab.opener.stock_taken()
+        await self._tab.starter.stock_taken()
         try:
             await session.commands.run(line)
         except ClientError as error:
@@ -311,13 +311,14 @@ class PromptController:
         wanted: Prompt | None = prompt
         while wanted is not None:
             blocks, notes = await self._attached(wanted, session.cwd)
-            await self._tab.opener.stock_taken()
+            await self._tab.starter.stock_taken()
             if self._tab.moments is not None:
                 await self._tab.moments.remember()
             if not session.conversation.is_idle:
                 # Another prompt was sent while the files were read.
                 session.queue.add(wanted.text, wanted.images)
-                break
+                self._show_changed(session)
+                return
             self._failed = None
             try:
                 await self._tab.app.outlasting(session.send_prompt((*blocks, *session.commands.take()), notes))
@@ -330,7 +331,7 @@ class PromptController:
     def cancel(self, session: Session) -> None:
         """Cancel the turn and hold the queue. If that takes long, or was tried before, hint at restarting the agent."""
         if session.is_read_only:
-            self._tab.say(WATCHING)
+            self._tab.say(f"{WATCHING}.")
             return
         if session.conversation.is_cancelling:
             self._say_not_stopped(session, session.conversation.turn_start)
@@ -387,18 +388,22 @@ class PromptController:
         if session is not None:
             outputs = tuple(offered.line for offered in session.commands.offered)
             queue = session.queue
-            can_go_on = self._can_go_on(session)
             waiting = QueueSummary(
-                tuple(queue.prompts), tuple(queue.scheduled), queue.is_held, outputs, comments, can_go_on
+                tuple(queue.prompts),
+                tuple(queue.scheduled),
+                queue.is_held,
+                outputs,
+                comments,
+                can_send=not self.why_not,
+                can_go_on=self._can_go_on(session),
             )
-        self._tab.screen.queue_lines.show(waiting)
+        if self._tab.screen.queue_lines.show(waiting) and self.recall is not None:
+            self.recall.draft_changed()  # what waits is saved with the draft
 
     def _show_changed(self, session: Session) -> None:
         """Update the queue, unless another session is shown by now."""
         if session is self._shown:
             self.show_waiting(session)
-            if self.recall is not None:
-                self.recall.draft_changed()  # queued prompts are saved with the draft
 
     def _go_on(self, session: Session) -> None:
         """Send the first prompt that is held, if the agent is there and idle."""
@@ -424,8 +429,7 @@ class PromptController:
     def send_again(self, again: Schedule, images: tuple[PastedImage, ...]) -> None:
         """Send a prompt whose turn failed when it is due; if that's now, what is held follows it."""
         session = self._tab.session
-        if session is None or session.is_read_only:
-            self._tab.say(WATCHING)
+        if session is None:
             return
         if any(waiting.written == again.text for waiting in session.queue.scheduled):
             self._tab.say("Your prompt is queued already.")

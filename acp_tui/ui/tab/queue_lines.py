@@ -32,6 +32,8 @@ WAYS_IN: Final = (
     " · {edit_queue} edits",
     "",
 )
+SENDING: Final = (" · {queue_send_now} sends now", " or sends now")
+"""The parts of these that need an agent."""
 
 
 class QueueSummary(NamedTuple):
@@ -47,8 +49,10 @@ class QueueSummary(NamedTuple):
     """Commands whose output is attached to the next prompt."""
     comments: int = 0
     """How many on lines are."""
+    can_send: bool = True
+    """The agent is there."""
     can_go_on: bool = True
-    """The agent is there and idle."""
+    """It is idle, too."""
 
 
 class QueueLines(Static, can_focus=True):
@@ -65,10 +69,10 @@ class QueueLines(Static, can_focus=True):
         self._shown = QueueSummary()
         self._selected = 0
 
-    def show(self, waiting: QueueSummary) -> None:
-        """Show `waiting`. The selection stays on its prompt; if that is gone, it moves to the next one."""
+    def show(self, waiting: QueueSummary) -> bool:
+        """Show `waiting`, and return whether it's news. The selection stays on its prompt, or moves to the next one."""
         if waiting == self._shown:
-            return
+            return False
         at = self._at
         self._shown = waiting
         if self._keys and self._selected not in self._keys:
@@ -77,6 +81,7 @@ class QueueLines(Static, can_focus=True):
         if self.has_focus_within and not self._keys:
             self.screen.set_focus(self._tab.prompt)
         self._draw()
+        return True
 
     def enter(self) -> bool:
         """Take the focus and select the last prompt; return False if none waits."""
@@ -175,7 +180,13 @@ class QueueLines(Static, can_focus=True):
 
     def _head(self, width: int) -> str:
         """The longest heading that fits. With the focus, the keys come first."""
-        count, hint = f"{len(self._keys)} queued", keys_in_force(self).hint
+        count = f"{len(self._keys)} queued"
+
+        def hint(keys: str) -> str:
+            for part in SENDING if not self._shown.can_send else ():
+                keys = keys.replace(part, "")
+            return keys_in_force(self).hint(keys)
+
         if self.has_focus:
             ways = [f"{count}{say} · {hint(keys)}" for keys in KEYS for say in (f", {self._when[0]}", "")]
         else:

@@ -80,10 +80,10 @@ class SessionScreen(HomeScreen):
         self.show_status()
         tab.app.tabs.add(tab)
         follow_keys(self, self.show_status)
-        if tab.opener.wants_session:
-            self.call_after_refresh(lambda: tab.run(tab.opener.connect()))
+        if tab.starter.wants_session:
+            self.call_after_refresh(lambda: tab.run(tab.starter.connect()))
         else:
-            tab.opener.is_under_way.set()
+            tab.starter.is_under_way.set()
             self.call_after_refresh(lambda: tab.run(tab.writing.help()))
 
     async def on_unmount(self) -> None:
@@ -135,7 +135,7 @@ class SessionScreen(HomeScreen):
 
     async def _say_welcome(self, panel: SessionPanel) -> None:
         """Show facts about the folder and its earlier sessions."""
-        await self.tab.opener.painted()
+        await self.tab.starter.painted()
         await preload_in_thread(BEFORE_A_COMMAND)
         await self.tab.actions.welcoming.tell(panel.welcome)
 
@@ -295,7 +295,7 @@ class SessionScreen(HomeScreen):
         self.show_status()
         self.show_sidebar()
         tab.note_state()
-        tab.opener.note_connection()
+        tab.starter.note_connection()
         self.prompt.note_requests(tab.conversation.permissions if tab.conversation is not None else ())
         tab.writing.show_waiting(tab.session)
         if tab.panel is not None:

@@ -236,7 +236,7 @@ class HistoryController:
 
     async def page(self, cursor: str | None, is_everywhere: bool) -> SessionPage:
         """A page of the sessions that the agent lists, at a cursor or the first; empty if it lists none."""
-        await self._tab.opener.is_under_way.wait()
+        await self._tab.starter.is_under_way.wait()
         async with self._tab.link.starting_again:  # it may be about to start
             agent = self._agent
         if agent is None or not agent.capabilities.list_sessions:
@@ -342,7 +342,7 @@ class HistoryController:
         assert agent is not None
         await agent.delete_session(session.session_id)
         if self._marks.of(session) != Mark():
-            self._note(session, lambda _: Mark())
+            self._marks.change(session, name="", is_pinned=False, is_archived=False)
         if tab is not None:
             tab.run(tab.begin_anew())  # it goes on when the dialog is closed
 
@@ -364,20 +364,18 @@ class HistoryController:
         tab = self.tab_of(session)
         if tab is not None and tab.session is not None:
             name = await tab.session.rename(name)
-        self._note(session, lambda mark: replace(mark, name=name))
+        self._marks.change(session, name=name)
 
     async def pin(self, session: PastSession) -> None:
         """Pin the session above the others, or unpin it."""
-        self._note(session, Mark.pinned_or_not)
+        self._marks.change(session, is_pinned=not session.is_pinned)
 
     async def archive(self, session: PastSession) -> None:
         """Archive the session, which hides it from the list, or restore it; also in the agent, if it supports that."""
+        is_archived = not session.is_archived
         if session.is_listed and self._agent is not None and session.is_of(self._agent.command):
-            await self._agent.archive_session(session.session_id, not session.is_archived)
-        self._note(session, Mark.archived_or_not)
-
-    def _note(self, session: PastSession, change: Callable[[Mark], Mark]) -> None:
-        self._marks.change(session, change)
+            await self._agent.archive_session(session.session_id, is_archived)
+        self._marks.change(session, is_archived=is_archived)
         self._tab.app.tabs.tell()
 
     # Opening

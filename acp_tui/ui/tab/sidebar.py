@@ -53,7 +53,7 @@ class SidebarController:
         """Show the sidebar. If it is shown, focus it; if it has the focus, hide it and focus the prompt."""
         sidebar = self.sidebar
         if self._tab.session is None:
-            self._tab.say(NO_SESSION)
+            self._tab.say(f"{NO_SESSION}.")
         elif sidebar is None and self._width < MIN_COLUMNS:
             self._tab.say(f"The sidebar needs {MIN_COLUMNS} columns.", severity="warning")
         elif sidebar is None or sidebar.has_focus:

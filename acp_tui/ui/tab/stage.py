@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from acp_tui.client.sessions.session_history import SessionFromRecording
     from acp_tui.ui.session.panel import SessionPanel
 
-NO_SESSION: Final = "There is no session yet."
+NO_SESSION: Final = "There is no session yet"
 STILL_OPENING: Final = "The session is still being opened"
 NO_AGENT_HERE: Final = "There is no agent here to start another session with."
 NOT_CONNECTED: Final = {

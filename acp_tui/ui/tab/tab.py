@@ -24,7 +24,7 @@ from acp_tui.ui.rendering.wrapping import cut
 from acp_tui.ui.session.status_line import FORKED, HOSTED, TabState, boxed, state_of_tab
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.ui.tab.loading import BEFORE_A_COMMAND, preload_in_thread
-from acp_tui.ui.tab.opening import Opener
+from acp_tui.ui.tab.opening import SessionStarter
 from acp_tui.ui.tab.prompt_routing import PromptController
 from acp_tui.ui.tab.questions import QuestionsController
 from acp_tui.ui.tab.screen import SessionScreen
@@ -94,7 +94,7 @@ class Tab:
         """The state and the title that the tabs were last told."""
         self._showing = asyncio.Lock()
         """Held while a panel replaces another."""
-        self.opener = Opener(self, opening)
+        self.starter = SessionStarter(self, opening)
         self.writing = PromptController(self)
         self.questions = QuestionsController(self)
         self.link.join(self)
@@ -233,7 +233,7 @@ class Tab:
     @property
     def loss(self) -> str:
         """How a session that isn't connected was lost, as a state of the status line."""
-        if self.opener.is_reconnecting:
+        if self.starter.is_reconnecting:
             return "reconnecting"
         if self.link.has_lost_host:
             return "unhosted"
@@ -355,7 +355,7 @@ class Tab:
         origin = self.actions.worktrees.left_for if self.worktree else None
         agent = self.link.agent
         if origin is None or agent is None:
-            await self.opener.begin_anew()
+            await self.starter.begin_anew()
             return
         await self.app.open_tab(self.app.link_to(agent.command, origin), origin)
         await self._give_way()
@@ -370,7 +370,8 @@ class Tab:
         can_go = front is not None and front is not self and front.link.can_start and not self.link.is_hosted
         if not can_go or self.worktree or not isinstance(self.stage, Live) or self.stage.session.queue.scheduled:
             return
-        if said is not None and said.is_blank and not said.is_asking and self.prompt.is_blank:
+        is_written = bool(self.prompt.comments) or not self.prompt.is_blank
+        if said is not None and said.is_blank and not said.is_asking and not is_written:
             await self._give_way()
 
     # As one of the tabs

@@ -164,7 +164,7 @@ class TakeOut:
         """
         panel = self._tab.panel
         if panel is None or panel.session is None:
-            self._say(NO_SESSION)
+            self._say(f"{NO_SESSION}.")
             return None
         entry = panel.view.entry_under_cursor
         entries = panel.view.conversation.entries if entry is None else [entry]
@@ -322,7 +322,7 @@ class TerminalsController:
         """The running terminal at the cursor; otherwise the newest one, preferring those that wait for input."""
         panel = self._tab.panel
         if panel is None or panel.session is None:
-            self._tab.say(NO_SESSION, severity="warning")
+            self._tab.say(f"{NO_SESSION}.", severity="warning")
             return None
         known = panel.conversation.terminals
         shown = [known[one] for one in _terminals_of(panel.view.entry_under_cursor) if one in known]

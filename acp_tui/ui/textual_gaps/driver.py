@@ -26,8 +26,9 @@ from textual.geometry import Region
 from textual.message import Message
 from textual.screen import Screen
 
+from acp_tui.client.desktop import ANSWER, QUESTION, SURE_QUESTION, lag_s
 from acp_tui.ui.textual_gaps.fence import Fence
-from acp_tui.ui.textual_gaps.flow_control import QUESTION, SURE_QUESTION, FlowControl
+from acp_tui.ui.textual_gaps.flow_control import FlowControl
 from acp_tui.ui.textual_gaps.shown_rows import ShownRows, rows_of
 from acp_tui.ui.textual_gaps.terminal_input import TerminalAnswered, repair_terminal_input
 
@@ -41,16 +42,23 @@ ROW_LENGTH: Final = 300.0
 """The assumed characters of a row, until some were sent."""
 ROW_LENGTH_WEIGHT: Final = 0.1
 """The weight of each frame in the average length of a row."""
-LAST_ANSWER_S: Final = 0.5
-"""How long the end waits for an answer, which the shell would take for input."""
+PIECE: Final = 1024
+"""So many characters are written at a time."""
+END_S: Final = 1.0
+"""At the end, a terminal that takes no more of them for so long doesn't read."""
+UNREAD_END_S: Final = 0.1
+"""Then, it gets this long to take what still has to be written."""
 
 
 class WatchedFile:
-    """The file for the writer thread: a terminal."""
+    """The file for the writer thread: a terminal, which may not read."""
 
     def __init__(self, file: TextIO, flow: FlowControl) -> None:
         self._file = file
         self._flow = flow
+        self.is_read = True
+        """Whether the terminal still takes what is written."""
+        self._is_dropping = False
 
     def fileno(self) -> int:
         """The terminal's file descriptor."""
@@ -58,11 +66,31 @@ class WatchedFile:
 
     def write(self, text: str) -> None:
         """Write to the terminal, however long that takes. Does nothing if its window was closed."""
-        with suppress(OSError):  # an error would end the writer thread, and whoever writes to it would block forever
-            data = memoryview(text.encode(self._file.encoding, self._file.errors or "strict"))
-            while data:
-                data = data[os.write(self.fileno(), data) :]
-            self._flow.note_written(len(text))
+        for at in range(0, len(text), PIECE):
+            piece = text[at : at + PIECE]
+            with suppress(OSError):  # an error would end the writer thread
+                data = memoryview(piece.encode(self._file.encoding, self._file.errors or "strict"))
+                while data and not self._is_dropping:
+                    data = data[os.write(self.fileno(), data) :]
+            self._flow.note_written(len(piece))
+
+    def await_written(self) -> bool:
+        """Wait while the terminal takes what waits to be written; return whether that was all."""
+        left, since_s = self._flow.unwritten, time.monotonic()
+        while left and time.monotonic() - since_s < (END_S if self.is_read else UNREAD_END_S):
+            time.sleep(RETRY_S)
+            if (now_left := self._flow.unwritten) != left:
+                left, since_s = now_left, time.monotonic()
+        return not left
+
+    def drop_unread(self) -> None:
+        """Drop what the terminal doesn't read, so that there may be room for what it should read later."""
+        self.is_read, self._is_dropping = False, True
+        with suppress(termios.error):
+            termios.tcflush(self.fileno(), termios.TCOFLUSH)
+            for wake in (termios.TCOOFF, termios.TCOON):  # the writer thread: Linux doesn't do it when it flushes
+                termios.tcflow(self.fileno(), wake)
+        self._is_dropping = not self.await_written()
 
     def flush(self) -> None:
         """Do nothing: no output is held back."""
@@ -106,10 +134,10 @@ class PacedDriver(LinuxDriver):
         """Counted by the thread that reads, whose event it is."""
         self._sure: deque[int] = deque()
         """The numbers of the questions whose answers can be told from the others."""
+        self.lag_s = lag_s("")
+        """How long what was answered may still be on its way to the user."""
         self._read_s = 0.0
         """When that thread last read something the user did, in monotonic seconds."""
-        self._has_answered = threading.Event()
-        # It's only written to, flushed, and asked for its descriptor.
         self._file: Any = WatchedFile(cast(TextIO, self._file), self.flow)
         self._loop = loop = asyncio.get_running_loop()
         self.exit_event = EndOfInput(self.fileno, lambda: loop.call_soon_threadsafe(getattr(app, "hang_up", app.exit)))
@@ -122,12 +150,22 @@ class PacedDriver(LinuxDriver):
         if self._key_thread is not None and self._key_thread.is_alive():
             self._key_thread.join()
         if self._writer_thread is not None and self._writer_thread.is_alive():
-            self._writer_thread.stop()
+            self.close()
+            if self._writer_thread.is_alive():  # whoever else writes to the terminal would wait with it
+                nowhere = os.open(os.devnull, os.O_WRONLY)
+                for stream in filter(os.isatty, (1, 2)):
+                    os.dup2(nowhere, stream)
 
     def write(self, data: str) -> None:
-        """Put data into the writer thread's queue."""
-        self.flow.note_sent(len(data))
-        super().write(data)
+        """Put data into the writer thread's queue, which is full only if the terminal doesn't read: then drop it."""
+        if self._writer_thread is None or not self._writer_thread._queue.full():
+            self.flow.note_sent(len(data))
+            super().write(data)
+
+    def close(self) -> None:
+        """Stop the writer thread when all is written. If the terminal takes no more, leave it behind."""
+        if self._file.await_written():
+            super().close()
 
     def ask(self, *, surely: bool = False) -> None:
         """Ask the terminal for an answer to everything that was written; `surely`: one that says that it is this."""
@@ -151,11 +189,13 @@ class PacedDriver(LinuxDriver):
                 self._read_s = message.time
             super().process_message(message)
             return
-        number = self._sure.popleft() if message.is_sure and self._sure else None
-        if message.is_sure and number is None:
-            return  # not to us
+        number = None
+        if message.answer != ANSWER:
+            self.lag_s = lag_s(message.answer)
+            if not self._sure:
+                return  # not to us
+            number = self._sure.popleft()
         self._answers += 1
-        self._has_answered.set()
         with suppress(RuntimeError):  # the loop has ended
             self._loop.call_soon_threadsafe(self._note_answered, self._answers, time.monotonic(), number)
 
@@ -168,12 +208,14 @@ class PacedDriver(LinuxDriver):
         """Whether the user has done something since then that the app may not have handled yet."""
         return self._read_s > at_s or bool(select.select([self.fileno], [], [], 0)[0])
 
-    def _await_answers(self) -> None:
-        """Wait a moment for the answers that are still to come: a shell would take them for input."""
-        limit_s = time.monotonic() + LAST_ANSWER_S
-        while self.flow.answers and self._answers < self.questions and (left_s := limit_s - time.monotonic()) > 0:
-            self._has_answered.wait(left_s)
-            self._has_answered.clear()
+    def _finish_output(self) -> None:
+        """Wait until the terminal has taken everything, and answered: a shell would take an answer for input."""
+        if not self._file.await_written():
+            self._file.drop_unread()
+            return
+        limit_s = time.monotonic() + self.flow.last_answer_s
+        while self.flow.answers and self._answers < self.questions and time.monotonic() < limit_s:
+            time.sleep(RETRY_S)
 
     def start_application_mode(self) -> None:
         """Take over the terminal, for the first time or again. Its content isn't ours."""
@@ -183,11 +225,13 @@ class PacedDriver(LinuxDriver):
         self.flow.restart()
         self._answers = self.questions
         self._sure.clear()
+        self._file.is_read = True
         super().start_application_mode()  # type: ignore[no-untyped-call]  # Textual's has no annotations
         if self.attrs_before is not None:  # what runs in between has an echo, also where we began without
             self.attrs_before[tty.LFLAG] |= termios.ECHO | termios.ICANON
+            self.attrs_before[tty.IFLAG] |= termios.ICRNL
         if self.input_tty and self._writer_thread is not None:  # it isn't there if we were put to sleep again
-            self.ask()
+            self.ask(surely=True)
 
     def _sigcont_application(self, *_: object) -> None:
         # Later: the signal may come while the writer's queue is locked, and nobody can lock it twice.
@@ -207,17 +251,33 @@ class PacedDriver(LinuxDriver):
         super()._sigcont_application()  # Textual's, in the event loop
 
     def disable_input(self) -> None:
-        """Stop reading keys, after the terminal's last answer. Unlike Textual's method, keep input after a stop."""
-        if not self._is_continued:
-            self._await_answers()
-            super().disable_input()
-            self.write("\x1b[H\x1b[J")  # GNU screen has no other screen to go back to, unless the user wants that
+        """Stop reading keys. Unlike Textual's method, keep input after a stop."""
+        if self._key_thread is None:  # Textual does this twice
             return
-        self._disable_mouse_support()
-        self.exit_event.set()
-        if self._key_thread is not None:
+        if not self._is_continued:
+            super().disable_input()
+            # Half a frame may have been dropped. GNU screen has no other screen to go back to, unless set to.
+            self.write("\x1b[?2026l\x1b[H\x1b[J")
+        else:
+            self._disable_mouse_support()
+            self.exit_event.set()
             self._key_thread.join()
-        self.exit_event.clear()
+            self.exit_event.clear()
+        self._key_thread = None
+
+    def _disable_mouse_support(self) -> None:
+        super()._disable_mouse_support()
+        if self._mouse_pixels:
+            self.write("\x1b[?1016l")
+            self._mouse_pixels = False
+
+    def stop_application_mode(self) -> None:
+        """Give the terminal back, with what the app leaves there at its end."""
+        if not self._is_continued:
+            self._finish_output()
+        super().stop_application_mode()
+        if self._file.is_read:
+            self.write(getattr(self._app, "last_turn", ""))
 
 
 class FramePacer:

@@ -16,10 +16,9 @@ from textual.app import App
 from textual.errors import NoWidget
 from textual.widget import Widget
 
+from acp_tui.client.desktop import UNANSWERED_S
 from acp_tui.ui.textual_gaps.flow_control import LOST_S
 
-UNANSWERED_S: Final = 1.5
-"""A terminal that answers nothing, or more than it is asked, gets this time to show a frame."""
 RETRY_S: Final = 0.02
 """While Textual paints nothing, look again this often."""
 
@@ -29,6 +28,8 @@ class Questioned(Protocol):
 
     questions: int
     """How many it was asked."""
+    lag_s: float
+    """How long what it has answered may still be on its way to the user."""
 
     def ask(self, *, surely: bool = False) -> None:
         """Ask it for an answer to everything that was sent; `surely`: one that says which question it is for."""
@@ -43,15 +44,14 @@ class Questioned(Protocol):
 class _Wait:
     """Somebody waits until the terminal has shown these rows."""
 
-    def __init__(self, tell: Callable[[float], None]) -> None:
+    def __init__(self, tell: Callable[[float], None], is_known: bool, rows: range | None = None) -> None:
         self.tell = tell
-        self.rows: range | None = None
+        self.is_known = is_known
+        self.rows = rows
         """None until the widget is painted."""
         self.number: int | None = None
         """The question behind the frame; None until all of the rows are sent."""
         self.asked_s = 0.0
-        self.is_answered = False
-        """Whether it has an answer that can't be relied on."""
 
 
 class Fence:
@@ -60,7 +60,7 @@ class Fence:
     def __init__(self, app: App[Any], terminal: Callable[[], Questioned | None], missed: Collection[int]) -> None:
         """`terminal` returns None if it can't be asked; `missed` are the rows of frames that were not sent."""
         self._app = app
-        self._terminal_now = terminal
+        self._terminal = terminal
         self._missed = missed
         self._waits: dict[Hashable, _Wait] = {}
         self._begun_s = time.monotonic()
@@ -78,30 +78,30 @@ class Fence:
     @property
     def is_silent(self) -> bool:
         """Whether this terminal answers nothing, so that only time can tell what it shows."""
-        if self._terminal is None:
+        if self._terminal() is None:
             return True
         return not self._has_answered and time.monotonic() - self._begun_s >= LOST_S
 
     @property
-    def is_exact(self) -> bool:
-        """Whether an answer to a question can be relied on to say what the terminal shows."""
-        return self._is_exact and not self.is_silent
-
-    @property
-    def _terminal(self) -> Questioned | None:
-        return self._terminal_now()
+    def lag_s(self) -> float:
+        """How long what was answered may still be on its way to the user; 0.0 if the answers say what the user sees."""
+        terminal = self._terminal()
+        return UNANSWERED_S if terminal is None or self.is_silent or not self._is_exact else terminal.lag_s
 
     def is_awaited(self, key: Hashable) -> bool:
         """Whether `when_shown` was called with this key, and isn't done yet."""
         return key in self._waits
 
-    def when_shown(self, key: Hashable, widget: Widget, tell: Callable[[float], None]) -> None:
+    def when_shown(
+        self, key: Hashable, widget: Widget, tell: Callable[[float], None], *, is_known: bool = False
+    ) -> None:
         """Call `tell` with the time when the terminal has shown this widget as it is now.
 
+        `is_known`: its answer counts, whether or not the user's screen has got that far.
         A later call with the same key replaces this one. Never calls `tell` if the widget isn't painted, because it or
         its screen is covered or hidden.
         """
-        wait = self._waits[key] = _Wait(tell)
+        wait = self._waits[key] = _Wait(tell, is_known)
         if not widget.call_after_refresh(self._note_painted, key, wait, widget):
             del self._waits[key]  # it's on its way out
 
@@ -127,7 +127,7 @@ class Fence:
                 self._ask(key, wait)
 
     def _ask(self, key: Hashable, wait: _Wait) -> None:
-        terminal, now_s = self._terminal, time.monotonic()
+        terminal, now_s = self._terminal(), time.monotonic()
         wait.number = terminal.question_behind_all() if terminal is not None else 0
         wait.asked_s = now_s
         if self.is_silent:
@@ -139,11 +139,11 @@ class Fence:
             self._note_answer_to(key, wait, now_s)
 
     def _lose_patience(self, key: Hashable, wait: _Wait, asked_s: float) -> None:
-        if self._waits.get(key) is not wait or wait.number is None or wait.asked_s != asked_s:
+        if self._waits.get(key) is not wait or wait.asked_s != asked_s:
             return
-        terminal = self._terminal
+        terminal = self._terminal()
         if terminal is None or self.is_silent:
-            self._tell(key, wait, time.monotonic())
+            self._tell(key, wait)
             return
         now_s = time.monotonic()
         if self._doubted_s is None:
@@ -160,7 +160,7 @@ class Fence:
 
         `number` is that of its question, if the answer says it. So what is missing by then will never come.
         """
-        terminal = self._terminal
+        terminal = self._terminal()
         if terminal is None:
             return
         if number is not None:
@@ -174,30 +174,27 @@ class Fence:
                 self._note_answer_to(key, wait, at_s)
 
     def _note_answer_to(self, key: Hashable, wait: _Wait, at_s: float) -> None:
-        if self._is_exact:
+        if not self.lag_s or (wait.is_known and self._is_exact):
             self._tell(key, wait, at_s)
-        elif not wait.is_answered:
-            wait.is_answered = True
-            asyncio.get_running_loop().call_later(UNANSWERED_S, self._tell_late, key, wait)
-
-    def _tell_late(self, key: Hashable, wait: _Wait) -> None:
-        if self._waits.get(key) is wait:
-            self._tell(key, wait, time.monotonic())
+        else:
+            asyncio.get_running_loop().call_later(self.lag_s, self._tell, key, wait)
 
     def has_input_since(self, at_s: float) -> bool:
         """Whether the user has pressed something since then that may not be handled yet."""
-        terminal = self._terminal
+        terminal = self._terminal()
         return terminal is not None and terminal.has_input_since(at_s)
 
     def restart(self) -> None:
         """Begin anew: the terminal was lent to a program, which may have read its answers and drawn over the frame."""
         self._lost, self._answered, self._doubted_s = 0, 0, None
-        for wait in self._waits.values():
-            wait.number, wait.is_answered = None, False
+        for key, wait in self._waits.items():
+            if wait.rows is not None:
+                self._waits[key] = _Wait(wait.tell, False, wait.rows)
 
-    def _tell(self, key: Hashable, wait: _Wait, at_s: float) -> None:
-        del self._waits[key]
-        wait.tell(at_s)
+    def _tell(self, key: Hashable, wait: _Wait, at_s: float | None = None) -> None:
+        if self._waits.get(key) is wait:
+            del self._waits[key]
+            wait.tell(time.monotonic() if at_s is None else at_s)
 
 
 def _rows_on_screen(widget: Widget) -> range:

@@ -12,18 +12,14 @@ import math
 from collections import deque
 from typing import Final, NamedTuple
 
-QUESTION: Final = "\x1b[5n"
-"""Device status report: terminals have answered it since the VT100."""
-ANSWER: Final = "\x1b[0n"
-SURE_QUESTION: Final = "\x1b[c"
-"""Primary device attributes: its answer can't be taken for that to an earlier question."""
-
 AHEAD_S: Final = 0.05
 """What is on its way may need this long to be shown; a key's echo waits behind it."""
 OVERDUE_S: Final = 0.2
 """An answer this late means that the connection has just become slower."""
 LOST_S: Final = 10.0
 """An answer this late won't come: something else has read it."""
+LAST_ANSWER_S: Final = (0.5, 3.0)
+"""The end waits for an answer at least, and at most, for so long."""
 SHORT: Final = 500
 """Output this short needs no time of its own, so its answer tells how long the way is."""
 SHORT_DELAYS: Final = 32
@@ -70,6 +66,17 @@ class FlowControl:
         """How much may be on its way; None until a frame was measured."""
         self._short_delays: deque[float] = deque(maxlen=SHORT_DELAYS)
 
+    @property
+    def unwritten(self) -> int:
+        """How much the writer thread still has to write."""
+        return self.sent - self._written
+
+    @property
+    def last_answer_s(self) -> float:
+        """How long the end should wait for answers that are missing."""
+        shortest, longest = LAST_ANSWER_S
+        return min(max(2 * max(self._short_delays, default=0.0), shortest), longest)
+
     def note_sent(self, length: int) -> None:
         """Record text passed to the writer thread."""
         self.sent += length
@@ -104,7 +111,7 @@ class FlowControl:
 
     def has_room(self, now_s: float, *, is_small: bool) -> bool:
         """Whether a frame, or a part of it, may be sent now. A small one only waits for the writer thread."""
-        return self.sent <= self._written and (is_small or self.room(now_s) > 0)
+        return not self.unwritten and (is_small or self.room(now_s) > 0)
 
     def room(self, now_s: float) -> float:
         """How much may be sent now; infinite for a whole frame."""

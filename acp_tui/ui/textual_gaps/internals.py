@@ -6,10 +6,10 @@ Checked with Textual 8.2.8. Each override, patch, and function could go if Textu
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache, partial, wraps
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from rich.console import RenderableType
 from textual import message_pump
@@ -25,7 +25,7 @@ from textual.screen import Screen
 from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import AwaitMount, Widget
-from textual.widgets import TextArea
+from textual.widgets import Input, TextArea
 from textual.worker import Worker
 from textual.worker_manager import WorkerManager
 
@@ -189,6 +189,7 @@ def cut_what_is_selected() -> None:
     TextArea.action_cut = cut  # type: ignore[method-assign]  # one for every text area
 
 
+TakeKey: TypeAlias = Callable[[Any, Key], Awaitable[None]]
 NOT_OF_FIELDS: Final = ("submit", "cursor_page_up", "cursor_page_down")
 """Bound in Textual's fields, but what is around a field may use these keys first."""
 
@@ -199,21 +200,26 @@ def edit_in_the_order_of_the_keys() -> None:
     The key still goes up to the cards, which count it, and to the app, which must not run the binding again.
     """
 
-    @wraps(take_key := Widget._on_key)
-    async def edit(self: Widget, event: Key) -> None:
-        is_field = self.check_consume_key("a", "a")
-        for binding in bindings_of_key(self, event.key) if is_field and not event.is_printable else ():
-            if binding.action not in NOT_OF_FIELDS and await self.app.run_action(binding.action, self):
-                event.is_of_field = True  # type: ignore[attr-defined]
-                return
-        await take_key(self, event)
+    def bound_first(take_key: TakeKey) -> TakeKey:
+        @wraps(take_key)
+        async def edit(self: Widget, event: Key) -> None:
+            for binding in bindings_of_key(self, event.key) if not event.is_printable else ():
+                if binding.action not in NOT_OF_FIELDS and await self.app.run_action(binding.action, self):
+                    event.is_of_field = True  # type: ignore[attr-defined]
+                    return
+            await take_key(self, event)
+
+        return edit
 
     @wraps(run_binding := App._on_key)
     async def run_others(self: App[Any], event: Key) -> None:
         if not hasattr(event, "is_of_field"):
             await run_binding(self, event)
 
-    Widget._on_key, App._on_key = edit, run_others  # type: ignore[method-assign]  # Textual has no hook for them
+    fields: tuple[Any, ...] = (Input, TextArea)
+    for field in fields:
+        field._on_key = bound_first(field._on_key)
+    App._on_key = run_others  # type: ignore[method-assign]  # Textual has no hook for it
 
 
 def focus_nothing_that_leaves() -> None:

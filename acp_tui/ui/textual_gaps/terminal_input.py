@@ -16,7 +16,7 @@ from textual.drivers import linux_driver
 from textual.events import Key
 from textual.message import Message
 
-from acp_tui.ui.textual_gaps.flow_control import ANSWER
+from acp_tui.client.desktop import ANSWER
 
 ESCAPE: Final = "\x1b"
 PASTE_BEGINS: Final = "\x1b[200~"
@@ -32,6 +32,8 @@ _TYPED: Final = re.compile(r"\x1b\]1{0,2}")
 """Also Esc, then a bracket."""
 HELD_S: Final = 0.5
 """For so long, these may be the beginning of an answer."""
+_LINE_END: Final = re.compile(r"[\r\n]((?:\x1b\[\?[0-9;]*\$y)*\Z)?")
+"""With what follows the last one: nothing, or answers to Textual."""
 _MODIFIED_KEY: Final = re.compile(r"\x1b\[27;(\d+);(\d+)~")
 """xterm's form (modifyOtherKeys)."""
 _ALT: Final = {f"\x1b{key}": f"\x1b[{ord(key)};3u" for key in "\r\x7f123456789"}
@@ -113,10 +115,17 @@ def _without_half(data: str, marker: str) -> tuple[str, str]:
 class TerminalAnswered(Message):
     """The terminal has answered a question of ours."""
 
-    def __init__(self, *, is_sure: bool) -> None:
-        """`is_sure`: it is the answer to `SURE_QUESTION`."""
+    def __init__(self, answer: str) -> None:
         super().__init__()
-        self.is_sure = is_sure
+        self.answer = answer
+
+
+def _enter_at_end(typed: str) -> str:
+    """Have early keys press Enter only at their end: where nothing was shown, pasted lines must not be sent one by one.
+
+    In the mode of a shell, the system has turned Enter into Ctrl+J.
+    """
+    return _LINE_END.sub(lambda found: "\n" if found[1] is None else f"\r{found[1]}", typed)
 
 
 _early: Final[list[bytes]] = []
@@ -135,6 +144,8 @@ class InputParser(XTermParser):
         self._repair = InputRepair()
         self._early = b"".join(_early).decode("utf-8", "ignore")
         _early.clear()
+        self._is_early = True
+        """Whether what it reads was typed before there was a screen."""
         self._held_s = 0.0
         """When the input ended with what may be a half answer, in monotonic seconds."""
 
@@ -144,14 +155,18 @@ class InputParser(XTermParser):
             yield from self.feed("")
         elif time.monotonic() - self._held_s > HELD_S and (typed := self._repair.let_go()):
             yield from super().feed(typed)
+        self._is_early = False
         yield from super().tick()
 
     def feed(self, data: str) -> Iterable[Message]:
         """The events for input from the terminal; "" ends the input, if there is none from before."""
         data, self._early, self._held_s = self._early + data, "", time.monotonic()
         repaired = self._repair.feed(data)
+        if self._is_early and PASTE_BEGINS not in repaired:
+            repaired = _enter_at_end(repaired)
+        self._is_early = False
         answers, self._repair.answers = self._repair.answers, []
-        yield from (TerminalAnswered(is_sure=answer != ANSWER) for answer in answers)
+        yield from map(TerminalAnswered, answers)
         if repaired or not data:
             yield from super().feed(repaired)
 

@@ -103,7 +103,7 @@ class Redaction:
         match place:
             case _ if each.is_number:
                 self._number(each, place)
-            case json_paths.Media():
+            case json_paths.Binary("image" | "audio"):
                 pass
             case json_paths.TextPiece(is_base64=is_base64):
                 text = as_text(bytes_of(each.text)) if is_base64 else each.text
@@ -136,11 +136,11 @@ class Redaction:
         match place:
             case _ if each.is_number:
                 return self._counted_number(each, place)
-            case json_paths.Media(kind):
+            case json_paths.Binary("image" | "audio" as kind):
                 return self._media(kind, each.text)
             case json_paths.TextPiece(is_base64=is_base64):
                 return self._piece((number, each.start), each.text, is_base64)
-            case json_paths.Blob():
+            case json_paths.Binary():
                 try:
                     bytes_of(each.text).decode()
                 except UnicodeDecodeError:
@@ -150,7 +150,7 @@ class Redaction:
                 return self._counted(self._changed_text(each, place))
 
     def _changed_text(self, each: json_paths.JsonString, place: json_paths.Place | None) -> Redacted:
-        if isinstance(place, json_paths.Blob):
+        if isinstance(place, json_paths.Binary):
             return self._redactor.redact_base64(each.text)
         whole = self._named(each.text) if isinstance(place, json_paths.NamedSecret) else None
         redacted = self._redactor.redact(each.text, whole)

@@ -112,14 +112,11 @@ class TextPiece:
 
 
 @dataclass(frozen=True, slots=True)
-class Media:
+class Binary:
+    """Data in base64."""
+
     kind: str
-    """ "image" or "audio"."""
-
-
-@dataclass(frozen=True, slots=True)
-class Blob:
-    """Binary data in base64."""
+    """Its MIME type up to the slash, perhaps "image" or "audio", or ""."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +124,7 @@ class NamedSecret:
     """A value that is secret because of its name."""
 
 
-Place: TypeAlias = TextPiece | Media | Blob | NamedSecret
+Place: TypeAlias = TextPiece | Binary | NamedSecret
 Places: TypeAlias = dict[Path, Place]
 
 
@@ -234,10 +231,10 @@ class RecordingPass:
     def _object(self, value: Mapping[str, Any], path: Path) -> None:
         match value:
             case {"type": "image" | "audio" as kind, "data": str()}:
-                self._places[*path, "data"] = Media(kind)
+                self._places[*path, "data"] = Binary(kind)
             case {"type": "resource", "resource": {"uri": str(), "blob": _, **resource}}:
                 kind = str(resource.get("mimeType", "")).partition("/")[0]
-                self._places[*path, "resource", "blob"] = Media(kind) if kind in ("image", "audio") else Blob()
+                self._places[*path, "resource", "blob"] = Binary(kind)
             case {"name": str(name), "value": str(text)}:
                 if is_secret_name(name) or ("headers" in path and looks_random(text)):
                     self._places[*path, "value"] = NamedSecret()

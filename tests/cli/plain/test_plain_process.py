@@ -15,7 +15,7 @@ from support.terminals import answers_to, asking, line_terminal, process_on_term
 DEMO = ("demo", "--plain", "--speed", "0")
 CHOICE = "Your choice: "
 ENTER, CTRL_C, CTRL_D, CTRL_G = "\n", "\x03", "\x04", "\x07"
-ASKS_TERMINAL = "\x1b[5n"
+ASKS_TERMINAL = "\x1b[c"
 
 
 def test_a_turn_is_told_in_plain_lines_and_asked_about_in_words(tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ def track() -> Track:
         with anyio.fail_after(LIMIT_S):
             async with anyio.create_task_group() as tasks:
                 await tasks.start(tracker.run, commit)
-                await tracker.captured()
+                await tracker.captured.wait()
                 yield tracker
                 tasks.cancel_scope.cancel()
 

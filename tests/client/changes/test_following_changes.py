@@ -36,7 +36,7 @@ async def following(root: Path, *, live: bool = True) -> AsyncIterator[Seen]:
     with anyio.fail_after(LIMIT_S):
         async with anyio.create_task_group() as tasks:
             await tasks.start(seen.tracker.run)
-            await seen.tracker.captured()
+            await seen.tracker.captured.wait()
             if live:
                 await seen.until(lambda tracker: tracker.is_live)
             yield seen

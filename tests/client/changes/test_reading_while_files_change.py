@@ -131,7 +131,7 @@ async def test_an_index_written_by_others_does_not_change_what_was(repository: P
     await anyio.to_thread.run_sync(let_the_clock_tick, repository, OLD_NS)
     async with reading(repository) as (tracker, pace):
         pace.allow(100_000)
-        await tracker.captured()
+        await tracker.captured.wait()
         (repository / "clean").write_bytes(b"agent\n")
         (repository / "new").write_bytes(b"new\n")
         git(repository, "add", ".")

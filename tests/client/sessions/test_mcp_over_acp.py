@@ -295,7 +295,7 @@ async def test_a_session_that_is_not_opened_leaves_no_server(tmp_path: Path) -> 
 async def test_an_agent_that_is_gone_gets_no_server(tmp_path: Path) -> None:
     async with lent(tmp_path) as its:
         await its.wire.close_output()
-        await its.agent.ended()
+        await its.agent.ended.wait()
         with pytest.raises(AgentLost):
             await its.agent.new_session(tmp_path, mcp_servers=[server()])
         assert our_children() == []

@@ -28,19 +28,19 @@ def test_a_note_is_there_for_the_next_reader(tmp_path: Path) -> None:
     file = tmp_path / "marks.json"
     marks = SessionMarks(file)
     assert marks.of(past("a")) == Mark()
-    marks.change(past("a"), lambda _: Mark("mine", is_pinned=True))
-    marks.change(past("b"), lambda _: Mark(is_archived=True))
+    marks.change(past("a"), name="mine", is_pinned=True)
+    marks.change(past("b"), is_archived=True)
     assert SessionMarks(file).of(past("a")) == Mark("mine", is_pinned=True)
     assert SessionMarks(file).of(replace(past("a"), agent="other")) == Mark()
-    marks.change(past("b"), lambda _: Mark())
+    marks.change(past("b"), is_archived=False)
     assert list(SessionMarks(file).all()) == ["agent/a"]
     assert file.stat().st_mode & 0o077 == 0
 
 
 def test_pinned_sessions_stand_first_and_archived_ones_last(tmp_path: Path) -> None:
     marks = SessionMarks(tmp_path / "marks.json")
-    marks.change(past("c"), lambda _: Mark(is_pinned=True))
-    marks.change(past("a"), lambda _: Mark("first", is_archived=True))
+    marks.change(past("c"), is_pinned=True)
+    marks.change(past("a"), name="first", is_archived=True)
     marked = marks.marked(map(past, "abc"))
     assert [one.title for one in marked] == ["c", "b", "first"]
     assert [one.is_named for one in marked] == [False, False, True]
@@ -48,12 +48,12 @@ def test_pinned_sessions_stand_first_and_archived_ones_last(tmp_path: Path) -> N
 
 def test_a_session_keeps_its_marks_under_another_name_of_its_agent(tmp_path: Path) -> None:
     marks = SessionMarks(tmp_path / "marks.json")
-    marks.change(past("a"), Mark.pinned_or_not)
+    marks.change(past("a"), is_pinned=True)
     later = recorded("a", "A", agent="other")
     assert later.recorded is not None
     later = replace(later, recorded=replace(later.recorded, agents=("other", "agent")))
     assert marks.of(later).is_pinned
-    marks.change(later, Mark.pinned_or_not)
+    marks.change(later, is_pinned=False)
     assert marks.all() == {}
 
 
@@ -62,8 +62,8 @@ def test_sessions_whose_agent_reused_an_id_have_marks_of_their_own(tmp_path: Pat
     now, before = recorded("1", "now"), replace(recorded("1", "before"), is_latest=False)
     assert before.recorded is not None
     before = replace(before, recorded=replace(before.recorded, origin="/recordings/earlier"))
-    marks.change(before, Mark.archived_or_not)
-    marks.change(now, Mark.pinned_or_not)
+    marks.change(before, is_archived=True)
+    marks.change(now, is_pinned=True)
     assert [(one.title, one.is_pinned, one.is_archived) for one in marks.marked([now, before])] == [
         ("now", True, False),
         ("before", False, True),

@@ -1,4 +1,4 @@
-"""The emulators' thread at exit."""
+"""The emulators' thread at exit, and what it works on, which pyghostty frees by a finalizer."""
 
 import subprocess
 import sys
@@ -6,15 +6,21 @@ import sys
 from support.waiting import LIMIT_S
 
 PROGRAM = """
-import asyncio, threading
+import asyncio, threading, weakref
 from acp_tui.client.terminals.feeder import Feeder
 
-begun, ended = threading.Event(), threading.Event()
+kept, begun, ended = [], threading.Event(), threading.Event()
+
+class Emulator:
+    pass
 
 def work():
+    emulator = Emulator()
+    weakref.finalize(emulator, print, "its emulator is freed")
     begun.set()
     ended.wait(0.2)
     print("the job is done")
+    kept.append(emulator)
 
 async def main():
     feeder = Feeder()
@@ -28,5 +34,5 @@ asyncio.run(main())
 
 def test_the_interpreter_ends_behind_the_job_that_is_under_way_and_no_other() -> None:
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=LIMIT_S, check=True)
-    assert done.stdout == "the job is done\n"
+    assert done.stdout == "the job is done\nits emulator is freed\n"
     assert done.stderr == ""

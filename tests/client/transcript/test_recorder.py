@@ -15,7 +15,7 @@ from acp_tui.client.settings.settings import RecordingSettings
 from acp_tui.client.transcript import recorder as recorder_module
 from acp_tui.client.transcript.events import Dropped, Event, Exited, Frame, Header, OwnAction, Stderr, TerminalCut
 from acp_tui.client.transcript.lines import open_recording
-from acp_tui.client.transcript.recorder import Outlet, Recorder, RecordingLimits
+from acp_tui.client.transcript.recorder import Outlet, Recorder
 from acp_tui.client.transcript.recording_plan import RecordingPlan, recording_plan
 from acp_tui.client.transcript.store import RecordingStore, create, create_beside
 from acp_tui.conversation.facts import SessionId
@@ -80,7 +80,7 @@ def test_what_the_frames_tell_anyway_is_not_noted_twice(tmp_path: Path) -> None:
 
 
 def test_a_terminal_keeps_its_start_and_counts_the_rest(tmp_path: Path) -> None:
-    recorder = recording(tmp_path / "r", limits=RecordingLimits(terminal_bytes=10))
+    recorder = recording(tmp_path / "r", terminal_bytes=10)
     for data in (b"01234567", b"89abcdef", b"more"):
         recorder.own(SESSION, TerminalOutput(TERMINAL, data))
     recorder.own(SESSION, TerminalExited(TERMINAL, 0, None))
@@ -96,7 +96,7 @@ def test_a_terminal_keeps_its_start_and_counts_the_rest(tmp_path: Path) -> None:
 
 def test_what_comes_faster_than_the_disk_is_counted_and_memory_is_bounded(tmp_path: Path) -> None:
     gate = Gate(tmp_path / "r")
-    recorder = recording(tmp_path / "r", open_file=gate.open, limits=RecordingLimits(buffer_bytes=1000))
+    recorder = recording(tmp_path / "r", open_file=gate.open, buffer_bytes=1000)
     for _ in range(50):
         recorder.tap(Direction.IN, b"x" * 100)
     gate.opened.set()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any, Final
 
 import pytest
 from textual.binding import Binding
 from textual.events import Key, MouseDown, Paste
+from textual.widget import Widget
 
 from acp_tui.ui.kit import answer_guard
 from acp_tui.ui.kit.answer_guard import GUARD_S, WARNING_S, QuestionGuard
@@ -243,3 +245,33 @@ async def test_a_question_that_moves_does_not_lose_a_key_that_is_held(question: 
     question.guard.note_move()
     await question.wait(answer_guard.HOLD_S)
     assert (question.done, question.warning) == ([("yes", True)], "")
+
+
+class Card(Question, Widget):
+    """A question on a screen."""
+
+    def __init__(self) -> None:
+        Widget.__init__(self)
+        Question.__init__(self)
+
+
+@pytest.mark.parametrize(
+    ("was_shown", "comes", "is_known"), [(True, True, True), (False, True, False), (True, False, False)]
+)
+def test_only_a_question_that_was_seen_and_gone_to_needs_no_time_to_get_there(
+    was_shown: bool, comes: bool, is_known: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[tuple[Callable[[float], None], bool]] = []
+
+    def when_shown(_key: object, _widget: Widget, tell: Callable[[float], None], *, is_known: bool) -> None:
+        waits.append((tell, is_known))
+
+    monkeypatch.setattr(answer_guard, "fence_of", lambda _: SimpleNamespace(when_shown=when_shown))
+    guard = Card().guard
+    guard.note_news()
+    if was_shown:
+        waits[-1][0](time.monotonic())
+    if comes:
+        guard.come()
+    guard.note_focus()
+    assert [known for _, known in waits] == [False, is_known]

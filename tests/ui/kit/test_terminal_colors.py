@@ -87,12 +87,6 @@ def test_no_answer_is_left_to_be_read_or_was_echoed(pty: Pty) -> None:
     assert not select([pty.terminal], [], [], 0)[0]
 
 
-def test_the_terminal_is_left_as_it_was(pty: Pty) -> None:
-    before = termios.tcgetattr(pty.program)
-    pty.ask(LIGHT, DA1)
-    assert termios.tcgetattr(pty.program) == before
-
-
 def test_keys_are_kept_before_in_and_behind_the_answer(pty: Pty) -> None:
     os.write(pty.terminal, b"hel")
     answer = pty.ask(LIGHT, b"lo", DA1 + b" there")

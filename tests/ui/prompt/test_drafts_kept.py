@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextvars import copy_context
 from pathlib import Path
+from time import monotonic
 
 import pytest
 
@@ -16,7 +18,7 @@ from acp_tui.conversation.facts import SessionId
 from acp_tui.ui.prompt import recall
 from acp_tui.ui.prompt.input import PromptInput
 from support.folding import agent
-from support.pages import draft_file, open_recalling_page, remembers
+from support.pages import COMMENT, draft_file, open_recalling_page, remembers
 from support.screens import AGENT, CWD, Page, ScreenApp, new_session, open_page, show
 
 HERE = DraftKey(str(CWD), "s")
@@ -99,6 +101,27 @@ async def test_what_is_queued_is_kept_at_a_pause_and_as_it_is_after_a_change(
         assert page.draft == "after that\nbeing written"
 
 
+async def test_comments_on_lines_are_text_before_the_draft_after_a_restart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not after it: the draft may be a command, which takes all of it."""
+    told = "Comments on lines:\n\na.py:5\n```diff\n+new\n```\nWhy?"
+    monkeypatch.setattr(recall, "PAUSE_S", 0.01)
+    async with open_recalling_page() as page:
+        page.prompt.comments.append(COMMENT)
+        await page.press("f1", "escape")  # as after the dialog in which it was written
+        await page.until(lambda: draft_file().read() == {HERE: told})
+        await page.write("!ls")
+    async with open_recalling_page() as page:
+        assert page.draft == f"{told}\n\n!ls"
+        assert page.prompt.comments == []
+
+
+async def test_comments_that_were_sent_are_not_there_again() -> None:
+    async with open_recalling_page() as page:
+        page.prompt.comments.append(COMMENT)
+        await page.send("Fix it")
+    assert draft_file().read() == {}
+
+
 async def test_an_old_draft_never_replaces_what_is_being_typed() -> None:
     draft_file().change({DraftKey(str(CWD), "earlier"): "left"})
     async with open_page(is_shown=False) as page:
@@ -107,6 +130,55 @@ async def test_an_old_draft_never_replaces_what_is_being_typed() -> None:
         await remembers(page)
         assert page.draft == "new"
     assert draft_file().read() == {DraftKey(str(CWD), "earlier"): "left", HERE: "new"}
+
+
+class _LateTerminal:
+    """A fence that says when the test has the draft shown."""
+
+    def __init__(self) -> None:
+        self.show_at: Callable[[float], None] | None = None
+
+    def when_shown(self, _key: object, _widget: object, tell: Callable[[float], None]) -> None:
+        self.show_at = tell
+
+    def is_awaited(self, _key: object) -> bool:
+        return self.show_at is not None
+
+    def show(self) -> None:
+        """From now on, the draft is on the screen."""
+        assert self.show_at is not None
+        self.show_at(monotonic())
+        self.show_at = None
+
+
+@pytest.mark.parametrize("is_shown", [False, True])
+async def test_what_is_typed_goes_on_with_an_old_draft_only_if_that_was_on_the_screen(
+    monkeypatch: pytest.MonkeyPatch, *, is_shown: bool
+) -> None:
+    draft_file().change({HERE: "left "})
+    terminal = _LateTerminal()
+    monkeypatch.setattr(recall, "fence_of", lambda _: terminal)
+    async with open_recalling_page() as page:
+        if is_shown:
+            terminal.show()
+        await page.press(*"new")
+        assert page.draft == ("left new" if is_shown else "new")
+        await page.press("enter")
+        assert page.connection.prompts == ["left new" if is_shown else "new"]
+        await page.press("up", "up")
+        assert page.draft == ("left new" if is_shown else "left ")
+
+
+async def test_what_is_typed_before_a_session_is_there_is_not_joined_with_its_draft() -> None:
+    draft_file().change({DraftKey(str(CWD), "s", AGENT): "left"})
+    async with open_page(is_shown=False) as page:
+        page.prompt.insert("new")
+        await show(page.pilot, new_session(agent("said before")))
+        await remembers(page)
+        assert page.draft == "new"
+        assert [notice.message for notice in page.notices] == ["↑ brings your draft from last time back"]
+        await page.press("up")
+        assert page.draft == "left"
 
 
 async def test_pictures_of_the_draft_and_of_the_queue_are_attached_files_after_a_restart() -> None:

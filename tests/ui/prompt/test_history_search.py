@@ -144,6 +144,14 @@ async def test_typing_leaves_the_search() -> None:
         assert "Search" not in page.text
 
 
+async def test_it_closes_on_a_screen_that_is_going_and_has_lost_its_prompt() -> None:
+    async with open_recalling_page() as page:
+        await page.press("ctrl+r")
+        await page.prompt.remove()
+        await page.press("escape")
+        assert not page.tab.screen.query(HistorySearch)
+
+
 async def test_it_works_on_a_narrow_screen() -> None:
     kept("a prompt with more words than such a narrow screen has room for\nand a line")
     async with open_recalling_page(size=(40, 12)) as page:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from acp_tui.client.clipboard import ClipboardPicture, ClipboardText, NothingToPaste
+from acp_tui.client.clipboard import ClipboardPicture, NothingToPaste
 from acp_tui.client.sessions.prompt_queue import PastedImage
 from acp_tui.conversation.content import Image
 from acp_tui.conversation.facts import RequestKey
@@ -31,11 +31,11 @@ def clipboard(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """The clipboard's content, under "content", and the requests for it."""
     state: dict[str, Any] = {}
 
-    def read(environ: object, *, no_pictures: str) -> ClipboardPicture | ClipboardText:
+    def read(environ: object, *, no_pictures: str) -> ClipboardPicture | str:
         state["no_pictures"] = no_pictures
         if no_pictures and isinstance(state["content"], ClipboardPicture):
             raise NothingToPaste(no_pictures)
-        content: ClipboardPicture | ClipboardText = state["content"]
+        content: ClipboardPicture | str = state["content"]
         return content
 
     monkeypatch.setattr(actions, "read_clipboard", read)
@@ -135,7 +135,7 @@ async def test_a_picture_that_nobody_takes_is_not_read_and_that_is_said(
 
 
 async def test_text_on_the_clipboard_is_a_paste(clipboard: dict[str, Any]) -> None:
-    clipboard["content"] = ClipboardText("a\r\nb")
+    clipboard["content"] = "a\r\nb"
     async with open_page() as page:
         await paste_from_clipboard(page.prompt, None)
         assert page.draft == "a\nb"

@@ -200,11 +200,14 @@ async def test_going_back_in_ten_thousand_events_shows_what_was_there(tmp_path: 
 
 async def test_what_needs_a_session_says_that_there_is_none(tmp_path: Path) -> None:
     async with projected(tmp_path, two_turns()) as replay:
-        for key in ("f2", "f3", "f4", "f5", "f6", "f8", "ctrl+e", "ctrl+s", "delete"):
+        for key in ("f2", "f3", "f4", "f5", "f6", "f8", "ctrl+n", "alt+a", "alt+r", "ctrl+e", "ctrl+s", "delete"):
             before = replay.pilot.app.notices.shown
             await replay.press(key)
             assert replay.pilot.app.notices.shown is not before, key
             assert "Not available in a replay" in replay.pilot.app.notices.shown[-1].message, key
+        await replay.press("f5")
+        said = "Not available in a replay: show what has changed in the workspace."
+        assert replay.pilot.app.notices.shown[-1].message == said
 
 
 async def test_the_agents_sessions_are_shown_in_turn(tmp_path: Path) -> None:
@@ -239,7 +242,7 @@ async def test_an_agent_that_dies_in_a_turn_is_said_to_be_gone(tmp_path: Path) -
 
 async def test_what_was_said_can_be_found_and_the_search_closed(tmp_path: Path) -> None:
     async with projected(tmp_path, two_turns()) as replay:
-        await replay.press("slash")
+        await replay.press("f9")
         await replay.pilot.press(*"welcome")
         await replay.until(lambda: "1 ·" in replay.text)
         await replay.pilot.press("escape")

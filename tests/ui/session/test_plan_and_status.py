@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from rich.cells import cell_len
 
 from acp_tui.client.errors import AgentRefused
 from acp_tui.conversation import reducer
@@ -35,7 +36,7 @@ from acp_tui.conversation.updates import (
 )
 from acp_tui.ui.commands.help import HelpScreen
 from acp_tui.ui.session.status import Work
-from acp_tui.ui.session.status_line import Status, StatusLine, left_of, line_of
+from acp_tui.ui.session.status_line import STATES, Status, StatusLine, left_of, line_of
 from support.folding import ALLOW, agent, ask, call, thought, user
 from support.screens import AGENT, open_page
 
@@ -309,6 +310,14 @@ async def test_only_a_call_that_has_more_to_show_is_said_to_unfold() -> None:
         for unfolds in (True, True, False, False):  # from the last one up
             assert ("Space unfold" in page.status) == unfolds, page.text
             await page.press("up")
+
+
+@pytest.mark.parametrize("state", [state for state, (*_, words) in STATES.items() if "{restart}" in words])
+def test_the_key_that_restarts_an_agent_outlasts_the_end_of_its_name(state: str) -> None:
+    line = line_of(Status(agent="An agent with a name of many words", state=state, facts=("mode: Ask",)), 40).plain
+    assert "; Alt+R" in line
+    assert " An" in line
+    assert cell_len(line) <= 40
 
 
 async def test_what_does_not_fit_into_the_status_line_is_left_out_but_the_mode_last() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from acp_tui.client.sessions import driver
-from acp_tui.client.sessions.marks import Mark, SessionMarks
+from acp_tui.client.sessions.marks import SessionMarks
 from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.conversation.facts import SessionId
 from support.desks import SESSION, OpenDesk
@@ -183,7 +183,7 @@ async def test_deleting_asks_first_and_forgets_the_sessions_name_and_folds_too(o
     async with open_desk(LISTING, LOADING, script) as desk:
         await desk.has_session()
         marks, past = SessionMarks(), PastSession(desk.tab.link.name, SessionId("old-1"), desk.tab.cwd)
-        marks.change(past, lambda _: Mark(name="the secret plan"))
+        marks.change(past, name="the secret plan")
         await desk.press("f3")
         await desk.shows("Esc close")
         await desk.shows("the secret plan")

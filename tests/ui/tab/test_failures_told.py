@@ -44,7 +44,7 @@ async def test_an_agent_that_exits_before_it_answers_is_told_with_its_last_words
         assert page.draft == "hello?"
         assert page.status.startswith("○ no session; Alt+R tries again")
         await page.press("f4")
-        assert page.notices[-1].message == "There is no session; Alt+R tries again"
+        assert page.notices[-1].message == "There is no session; Alt+R tries again."
 
 
 async def test_an_option_that_the_agent_does_not_have_offers_no_second_try(tmp_path: Path) -> None:

@@ -21,9 +21,7 @@ TURN = 'answer(expect("session/prompt"), stopReason="end_turn")\n'
 
 async def _ask(desk: Desk, *prompts: str) -> None:
     """Send these prompts; each of them changes a file of its own, `first.txt` for `first`."""
-    changes = desk.tabs[0].changes
-    assert changes is not None
-    await changes.ready()
+    changes = await desk.has_read_files()
     for number, text in enumerate(prompts, 1):
         await desk.send(text)
         await desk.gets("session/prompt", times=number)
@@ -53,9 +51,7 @@ answer(request, stopReason="end_turn")
 """
     async with open_desk(SESSION, writes + TURN + "serve_until_closed()") as desk:
         await desk.has_session()
-        changes = desk.tabs[0].changes
-        assert changes is not None
-        await changes.ready()
+        await desk.has_read_files()
         await desk.send("write")
         await desk.gets("session/prompt")
         await desk.send("queued")
@@ -132,9 +128,7 @@ async def test_undo_begins_at_the_last_prompt_since_which_files_have_changed(ope
         await desk.has_session()
         await _ask(desk, "first", "second")
         (desk.tabs[0].cwd / "second.txt").unlink()
-        changes = desk.tabs[0].changes
-        assert changes is not None
-        await changes.rescan()
+        await (await desk.has_read_files()).rescan()
         await desk.send("/undo")
         await desk.shows(UNDO, "1 file +1")
         await desk.press("enter")

@@ -210,6 +210,7 @@ async def test_who_only_watches_is_told_so_keeps_the_draft_and_leaves_without_a_
         desk = Desk(page.pilot, page.session, page.connection, page.clock)
         desk.log = frame_log
         await desk.shows("hello", "read-only")
+        await desk.hides("Enter sends it")
         await desk.send("go")
         await desk.shows("You can only watch this session.")
         assert await turns(place) == ["idle"]

@@ -15,6 +15,7 @@ from acp_tui.client.transcript.recording_plan import RecordingPlan, recording_st
 from acp_tui.conversation.facts import SessionId
 from acp_tui.ui.tab.reopening import Reopening
 from support.desks import SESSION, OpenDesk
+from support.pages import COMMENT
 from support.recordings import demo, open_in_process, play
 
 IDLE = "serve_until_closed()"
@@ -47,7 +48,7 @@ async def test_a_recorded_session_is_read_again_in_a_tab_of_its_own(past: None, 
         await desk.press("escape")
         await desk.press("alt+r")
         await desk.until(
-            lambda: [f"○ {one.message}" for one in desk.notices] == [desk.status.removesuffix("F1 help").rstrip()]
+            lambda: [f"○ {one.message}" for one in desk.notices] == [f"{desk.status.removesuffix('F1 help').rstrip()}."]
         )
         await desk.shows("Read-only: the demo forgets its sessions when it exits")
         await desk.send("And lions?")
@@ -146,6 +147,18 @@ async def test_a_tab_in_which_something_is_written_stays(tmp_path: Path, open_de
     async with open_desk(SESSION, IDLE) as desk:
         await desk.has_session()
         await desk.press(*"And lions", "f3")
+        await desk.shows("How are zebras made?")
+        await desk.press("down", "enter")
+        await desk.shows("continues this session with its agent")
+        assert len(desk.tabs) == 2
+
+
+async def test_a_tab_with_comments_on_lines_stays(tmp_path: Path, open_desk: OpenDesk) -> None:
+    await record(tmp_path, agent="somebody")
+    async with open_desk(SESSION, IDLE) as desk:
+        await desk.has_session()
+        desk.prompt.comments.append(COMMENT)
+        await desk.press("f3")
         await desk.shows("How are zebras made?")
         await desk.press("down", "enter")
         await desk.shows("continues this session with its agent")

@@ -197,12 +197,16 @@ async def test_what_was_queued_waits_until_the_user_says_so(open_desk: OpenDesk,
         await desk.shows("before the crash")
         await desk.send("first")
         await desk.send("second")
+        await desk.shows("1 queued")
         desk.let_go_on()
         await desk.shows("gone")
         await desk.press("enter")
-        await desk.shows("1 queued, on hold ·", "Not sent. What is queued stays.")
-        await desk.press("alt+r")
+        await desk.shows("1 queued, on hold · Alt+↓ edits · Alt+↑ takes", "Not sent. What is queued stays.")
+        await desk.press("alt+down")
+        await desk.shows("1 queued, on hold · Enter edits · Delete removes")
+        await desk.press("escape", "alt+r")
         await desk.shows("continues this session", "1 queued, on hold: Enter in an empty prompt sends the next")
+        await desk.shows("Alt+↓ edits or sends now")
         await desk.hides("Not sent")
         assert [params["prompt"][0]["text"] for params in desk.sent("session/prompt")] == ["first"]
         assert "second" in desk.text

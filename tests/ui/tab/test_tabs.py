@@ -396,9 +396,9 @@ async def test_another_agent_gets_what_was_said_as_a_draft_to_edit(open_desk: Op
 async def test_changed_lines_stand_only_at_a_tab_that_is_alone_in_its_folder(open_desk: OpenDesk) -> None:
     async with open_desk(SESSION, TWO + "serve_until_closed()") as desk:
         await desk.has_session()
-        await desk.until(lambda: desk.tab.changes is not None)
+        changes = await desk.has_read_files()
         desk.tab.cwd.joinpath("new.txt").write_text("one\ntwo\n")
-        await desk.until(lambda: desk.tab.changes is not None and "+2" in desk.tab.changes.summary())
+        await desk.until(lambda: "+2" in changes.summary())
         await desk.press("f3")
         await desk.shows("1 ● scripted +2 scripted")
         await desk.press("escape", "ctrl+n")

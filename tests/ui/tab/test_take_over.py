@@ -22,7 +22,8 @@ from acp_tui.conversation.updates import (
     TerminalExited,
     TerminalOutput,
 )
-from acp_tui.ui.dialogs.take_over import LEAVE_KEY
+from acp_tui.ui.dialogs.take_over import LEAVE_KEY, TakenTerminal
+from acp_tui.ui.kit.frame_loop import Frames
 from acp_tui.ui.kit.themes import DARK, LIGHT
 from acp_tui.ui.permission.form_card import FormCard
 from acp_tui.ui.session.panel import BESIDE_TERMINALS
@@ -233,6 +234,32 @@ async def test_an_end_is_told_and_what_is_typed_too_late_does_not_leave(tmp_path
         await page.press("enter")
         await page.until(lambda: not page.is_taken_over)
         assert page.draft == ""
+
+
+async def test_an_end_between_two_frames_is_told_when_it_is_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: set[Frames] = set()
+    schedule = Frames.schedule
+
+    def note(frames: Frames, pause_s: float = 0) -> None:
+        seen.add(frames)
+        schedule(frames, pause_s)
+
+    monkeypatch.setattr(Frames, "schedule", note)
+    async with running(tmp_path, RAW.format(first="")) as page:
+        await page.takes_over()
+        await page.shows("ready")
+        await page.until(lambda: not any(frames.is_scheduled for frames in seen))
+        with monkeypatch.context() as between:
+            between.setattr(Frames, "schedule", lambda *_: None)
+            page.session.apply(TerminalExited(page.state.terminal_id, 0, None))
+            page.pilot.app.screen.post_message(TakenTerminal.Drawn())  # of the frame before
+            await page.settled()
+            assert page.lines[0].endswith("Ctrl+] takes the keyboard back")
+        page.terminal.mark()
+        await page.shows("exit 0")
+        assert page.lines[0].endswith("Enter or Ctrl+] leaves")
 
 
 async def test_a_program_killed_from_outside_is_reported_as_ended(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -22,6 +23,7 @@ class Terminal:
     def __init__(self) -> None:
         self.questions = 0
         self.sure: list[int] = []
+        self.lag_s = 0.0
         self.has_news = True
 
     def ask(self, *, surely: bool = False) -> None:
@@ -56,9 +58,10 @@ class Shown:
 
     def wait(self) -> None:
         """Wait for the widget as it is now."""
-        self.fence.when_shown("key", self.widget, self._tell)
+        self.fence.when_shown("key", self.widget, self.tell)
 
-    def _tell(self, at_s: float) -> None:
+    def tell(self, at_s: float) -> None:
+        """Record when it was shown."""
         self.told.append(at_s)
         self.event.set()
 
@@ -122,13 +125,33 @@ async def test_more_answers_than_questions_are_not_relied_on(shown: Shown) -> No
     shown.wait()
     shown.answer(1)
     shown.answer(2)
-    assert not shown.fence.is_exact
+    assert shown.fence.lag_s
     shown.event, shown.terminal.has_news = anyio.Event(), True
     shown.wait()
     shown.answer(3)
     assert len(shown.told) == 1, "only a while after the answer"
     await shown.event.wait()
     assert len(shown.told) == 2
+
+
+async def test_what_a_multiplexer_answers_is_shown_only_a_while_later(shown: Shown) -> None:
+    shown.terminal.lag_s = 0.02
+    shown.wait()
+    shown.answer(1)
+    assert shown.told == []
+    with anyio.fail_after(LIMIT_S):
+        await shown.event.wait()
+
+
+async def test_what_it_answered_before_the_terminal_was_lent_shows_nothing(shown: Shown) -> None:
+    shown.terminal.lag_s = 0.02
+    shown.wait()
+    shown.answer(1)
+    shown.fence.restart()
+    later = anyio.Event()
+    asyncio.get_running_loop().call_later(shown.terminal.lag_s, later.set)
+    await later.wait()
+    assert shown.told == []
 
 
 async def test_a_terminal_that_never_answers_gets_time(shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,7 +185,7 @@ async def test_lost_answers_are_made_up_for_by_a_question_whose_answer_cannot_be
     behind.wait()
     behind.answer(4)
     assert len(behind.told) == 3
-    assert behind.fence.is_exact
+    assert not behind.fence.lag_s
 
 
 async def test_answers_that_are_only_late_are_not_taken_for_later_ones(behind: Shown) -> None:
@@ -181,8 +204,16 @@ async def test_a_terminal_that_does_not_know_the_sure_question_is_not_relied_on(
     await behind.lose_patience()
     behind.answer(3)
     await behind.lose_patience()
-    assert not behind.fence.is_exact
+    assert behind.fence.lag_s
     behind.answer(4)
     assert len(behind.told) == 1, "only a while after the answer"
     with anyio.fail_after(LIMIT_S):
         await behind.event.wait()
+
+
+async def test_what_the_user_knows_already_needs_only_an_answer(shown: Shown) -> None:
+    shown.terminal.lag_s = LIMIT_S
+    shown.fence.when_shown("key", shown.widget, shown.tell, is_known=True)
+    assert shown.told == []
+    shown.answer(1)
+    assert len(shown.told) == 1

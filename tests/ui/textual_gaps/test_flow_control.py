@@ -190,3 +190,11 @@ def test_an_echo_does_not_wait_for_an_answer() -> None:
     connection.ask()
     assert not connection.flow.has_room(connection.now_s, is_small=False)
     assert connection.flow.has_room(connection.now_s, is_small=True)
+
+
+@pytest.mark.parametrize(("way_s", "expected_s"), [(0.01, 0.5), (0.4, 0.8), (60.0, 3.0)])
+def test_the_end_waits_for_an_answer_as_long_as_this_terminal_may_need(way_s: float, expected_s: float) -> None:
+    connection = Connection(1e6, way_s)
+    assert connection.flow.last_answer_s == 0.5
+    connection.pass_time(2 * way_s)
+    assert connection.flow.last_answer_s == pytest.approx(expected_s, rel=0.01)

@@ -14,12 +14,13 @@ from textual.geometry import Region
 from textual.screen import Screen
 from textual.widgets import Static
 
+from acp_tui.client.desktop import ANSWER, QUESTION, SURE_QUESTION
 from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.textual_gaps.driver import ROW_LENGTH, SMALL_ROWS, FramePacer, WatchedFile, draw_rows_again
-from acp_tui.ui.textual_gaps.flow_control import ANSWER, QUESTION, FlowControl
+from acp_tui.ui.textual_gaps.flow_control import FlowControl
 from acp_tui.ui.textual_gaps.shown_rows import rows_of
 from support.screens import settled
-from support.terminals import process_on_terminal
+from support.terminals import answers_to, process_on_terminal
 from support.waiting import LIMIT_S, until
 
 ROOM = 8 * ROW_LENGTH
@@ -105,18 +106,16 @@ async def test_without_room_only_what_may_be_an_echo_is_sent(monkeypatch: pytest
 
 
 ENDS_ON_KEY = """
-import sys, threading
-from types import SimpleNamespace
+import sys
 from textual.widgets import Label
 from acp_tui.ui.base.app import BaseApp
-from acp_tui.ui.textual_gaps import driver
+from acp_tui.ui.textual_gaps.flow_control import FlowControl
 
-class Awaited(threading.Event):
-    def wait(self, timeout=None):
-        print("waiting", file=sys.__stderr__, flush=True)
-        return super().wait(60)
+def waited_for(flow):
+    print("waiting", file=sys.__stderr__, flush=True)
+    return 1_000
 
-driver.threading = SimpleNamespace(Event=Awaited)
+FlowControl.last_answer_s = property(waited_for)
 
 class Demo(BaseApp):
     def compose(self):
@@ -137,11 +136,11 @@ def test_a_terminal_is_asked_after_each_frame_and_the_end_waits_for_its_last_ans
     with process_on_terminal([], os.environ, tmp_path, command=command) as screen:
 
         def questions() -> int:
-            return screen.said.count(QUESTION.encode())
+            return screen.said.count(SURE_QUESTION.encode()) + screen.said.count(QUESTION.encode())
 
         screen.until(lambda: b"begun" in screen.said)
         assert questions() == 1
-        screen.type(ANSWER)
+        screen.type(answers_to(screen.said))
         screen.type("a")
         screen.until(lambda: b"pressed a" in screen.said and questions() > 1)
         screen.type("q")
@@ -163,8 +162,19 @@ def test_a_terminal_that_answers_nothing_is_asked_once_and_not_waited_for(tmp_pa
         screen.until(lambda: b"pressed a" in screen.said)
         screen.type("q")
         assert screen.end() == 0
-        assert screen.said.count(QUESTION.encode()) == 1
-        assert b"waiting" not in screen.said
+        assert (screen.said.count(SURE_QUESTION.encode()), screen.said.count(QUESTION.encode())) == (1, 0)
+
+
+def test_the_end_resets_mouse_reports_and_leaves_the_screen_of_the_shell(tmp_path: Path) -> None:
+    command = (sys.executable, "-c", ENDS_ON_KEY)
+    with process_on_terminal([], os.environ, tmp_path, command=command) as screen:
+        screen.until(lambda: b"begun" in screen.said)
+        screen.type("\x1b[?2048;2$y")  # it can report the size as input, and the mouse in pixels
+        screen.until(lambda: b"\x1b[?1016h" in screen.said)
+        screen.type("q")
+        assert screen.end() == 0
+        assert screen.said.rfind(b"\x1b[?1016l") > screen.said.rfind(b"\x1b[?1016h")
+        assert b"\x1b[J" not in screen.said.partition(b"\x1b[?1049l")[2]
 
 
 @pytest.fixture

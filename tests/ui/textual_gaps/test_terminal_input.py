@@ -6,7 +6,7 @@ import pytest
 from textual.events import Key, Paste
 from textual.message import Message
 
-from acp_tui.ui.textual_gaps.flow_control import ANSWER
+from acp_tui.client.desktop import ANSWER
 from acp_tui.ui.textual_gaps.terminal_input import HELD_S, InputParser, TerminalAnswered, feed_early
 
 
@@ -22,8 +22,8 @@ def _told(event: Message) -> str:
             return key
         case Paste(text=text):
             return f"paste {text!r}"
-        case TerminalAnswered(is_sure=is_sure):
-            return "sure answer" if is_sure else "answer"
+        case TerminalAnswered(answer=answer):
+            return "answer" if answer == ANSWER else "sure answer"
     return ""
 
 
@@ -118,6 +118,23 @@ def test_input_from_before_the_start_needs_no_other_input() -> None:
     parser = InputParser()
     assert later(parser) == ["h", "i"]
     assert [_told(event) for event in parser.feed("11/1111\x07!")] == ["exclamation_mark"]
+
+
+@pytest.mark.parametrize("enter", ["\r", "\n"])
+@pytest.mark.parametrize("answers", ["", "\x1b[?62;22c\x1b[?2026;2$y\x1b[?2048;2$y"])
+def test_early_lines_are_one_text_that_an_enter_at_the_very_end_sends(enter: str, answers: str) -> None:
+    def keys(typed: str) -> list[str]:
+        feed_early(typed.encode())
+        return [key for key in later(InputParser()) if key not in ("sure answer", "")]
+
+    assert keys(f"a{enter}b{enter}{answers}") == ["a", "ctrl+j", "b", "enter"]
+    assert keys(f"a{enter}b{answers}") == ["a", "ctrl+j", "b"]
+
+
+def test_what_is_typed_on_the_screen_stays_what_it_is() -> None:
+    parser = InputParser()
+    assert later(parser) == []
+    assert [_told(event) for event in parser.feed("a\nb\r\n")] == ["a", "ctrl+j", "b", "enter", "ctrl+j"]
 
 
 def test_keys_that_only_begin_like_an_answer_are_typed_after_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
