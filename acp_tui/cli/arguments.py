@@ -19,7 +19,7 @@ from typing import Any, Final, Literal, NamedTuple, NoReturn, TypeAlias
 
 from acp_tui import __version__
 from acp_tui.cli import ExitCode
-from acp_tui.cli.command import CliCommand, UsageError, Value, ValueKind
+from acp_tui.cli.command import WORDS, CliCommand, UsageError, Value, ValueKind
 from acp_tui.cli.commands import ALWAYS, COMMANDS, split_command
 from acp_tui.client.errors import AgentNotFound, ClientError
 from acp_tui.client.transcript import RecordTo
@@ -53,14 +53,17 @@ def read_arguments(argv: Sequence[str]) -> tuple[CliCommand, Args]:
     is_bare = not command.name and agent_argv is None and all(word.startswith("-") for word in rest)
     parser = _Parser(command, is_overview=is_bare)
     joined = {option.flags[0]: option.value_when_bare for option in command.options if option.is_joined}
-    parse = parser.parse_known_intermixed_args if command.takes_prompt else parser.parse_known_args
-    args, left = parse([f"{word}={joined[word]}" if word in joined else word for word in rest])
+    args, left = parser.parse_known_intermixed_args(
+        [f"{word}={joined[word]}" if word in joined else word for word in rest]
+    )
+    if command.word == WORDS:
+        args.word = " ".join(args.word or ())
     taken = (getattr(args, "words", None), *left)
     for flag, word in pairwise(rest):  # without the error, a sandbox's name would be sent as the prompt
         if flag in joined and word in taken and " " not in word and not word.startswith("-"):
             parser.error(f"{flag} takes its value with =: {flag}={word}; a prompt of one word comes before it")
     if left:
-        parser.error(_too_much(command, getattr(args, "word", None), left))
+        parser.error(_too_much(command, getattr(args, "word", None) if agent_argv is None else None, left))
     try:
         _complete(args, command, agent_argv)
     except UsageError as error:
@@ -84,7 +87,8 @@ class _Parser(argparse.ArgumentParser):
         self._command, self._is_overview = command, is_overview
         self.add_argument("--version", "-V", action="version", version=f"acp-tui {__version__}")
         if command.word is not None:  # because `-- COMMAND` can replace it
-            self.add_argument("word", metavar=command.word.name, nargs="?", **_reading(command.word))
+            count = "*" if command.word == WORDS else "?"
+            self.add_argument("word", metavar=command.word.name, nargs=count, **_reading(command.word))
         if command.takes_prompt:
             self.add_argument("words", metavar="PROMPT", nargs="?")  # `exec` has --prompt, too
         for option in command.options:
@@ -226,8 +230,8 @@ def _too_much(command: CliCommand, word: str | None, left: list[str]) -> str:
         return f"{said}; did you mean acp-tui {near}?"
     if flag := next((each for each in left if each.startswith("-")), ""):
         return f"{said}{_advice_on_flag(command, flag.partition('=')[0])}"
-    if command.word is not None and command.word.name == "WORDS":
-        return f"{said}; put quotes around the words"
+    if command.takes_agent and word and not _is_agent(word):
+        return f"no agent is named {word!r}; to list them: acp-tui agents"
     if command.takes_agent and len(left) == 1 and os.path.isdir(left[0]):  # noqa: PTH112 - Path raises an error for a name that is too long
         return f"{said}; to name a folder, use --cwd"
     return unquoted_prompt(" ".join(left)) if command.takes_prompt else said
@@ -245,7 +249,7 @@ def _advice_on_flag(command: CliCommand, flag: str) -> str:
             return f"; did you mean {option.flags[0]} {choice}?"
     if command.name == "demo" and flag == "--cwd":
         return "; the demo works in a folder of its own"
-    owners = [each.name for each in COMMANDS if each.name and any(flag in option.flags for option in each.options)]
+    owners = [each.name or "AGENT" for each in COMMANDS if any(flag in option.flags for option in each.options)]
     return f"; {flag} is an option of {', '.join(owners)}" if owners else ""
 
 

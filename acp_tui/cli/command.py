@@ -137,6 +137,8 @@ class CliCommand(NamedTuple):
 
 AGENT: Final = Value("AGENT", ValueKind.AGENT)
 SOURCE: Final = Value("SOURCE", ValueKind.SOURCE)
+WORDS: Final = Value("WORDS")
+"""What to search for: any number of words."""
 SOURCE_NOTE: Final = "SOURCE is a recording, a recorded session's ID, or demo:NAME to play that scenario first.\n\n"
 LOOK_BACK: Final = "Look back"
 """The heading of the commands on recordings."""

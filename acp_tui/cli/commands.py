@@ -20,6 +20,7 @@ from acp_tui.cli.command import (
     SOURCE_NOTE,
     SPEED,
     SYSTEM_PROMPT,
+    WORDS,
     CliCommand,
     Late,
     Option,
@@ -60,7 +61,6 @@ _AGENT_NAME = Value("NAME", ValueKind.AGENT)
 _SESSION = Value("ID", ValueKind.SESSION)
 _HOST = Value("NAME", ValueKind.HOST)
 _FILE = Value("FILE", ValueKind.FILE)
-_WORDS = Value("WORDS")
 _SECONDS = Value("S", ValueKind.NUMBER)
 _CWD = Option(("--cwd",), "the folder to work in (default: this one)", Value("DIR", ValueKind.FOLDER), ".")
 _PLAIN = Option(("--plain",), "print lines instead of drawing a screen")
@@ -72,7 +72,7 @@ _WORKTREE = Option(("--worktree",), "work in a new git worktree of the folder", 
 _RUN_OPTIONS = (_CWD, _WORKTREE, _RESUME, _PLAIN, *CHOOSING, SYSTEM_PROMPT, SANDBOX, PROTOCOL, *RECORDING)
 _MAX_WAIT = Option(("--max-wait",), "shorten pauses to this many seconds (default: 2)", _SECONDS, 2.0)
 _SESSIONS_NOTES = """\
-WORDS searches titles, prompts, and replies; quote more than one.
+WORDS searches titles, prompts, and replies.
 
   acp-tui --resume ID           continues one
   acp-tui render ID -o FILE.md  writes one to a file
@@ -243,6 +243,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
             output_format("text", "json", about="how to print that list"),
             SPEED,
             _PLAIN,
+            *CHOOSING,
             SANDBOX,
             PROTOCOL,
         ),
@@ -254,13 +255,13 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
         "sessions",
         "list recorded sessions",
         acp_tui.cli.sessions.run,
-        Value("WORDS"),
+        WORDS,
         options=(
             _CWD,
             Option(("--all",), "include every folder"),
             output_format("text", "json"),
         ),
-        examples=("acp-tui sessions", 'acp-tui sessions "parser bug" --all'),
+        examples=("acp-tui sessions", "acp-tui sessions parser bug --all"),
         notes=_SESSIONS_NOTES,
         group=LOOK_BACK,
     ),
@@ -330,7 +331,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
         "settings",
         "show every setting and its value, or those that match",
         acp_tui.cli.reference.print_settings,
-        _WORDS,
+        WORDS,
         options=(_CWD, output_format("text", "json")),
         examples=("acp-tui settings theme", "acp-tui settings --format json"),
         group=_LOOK_UP,
@@ -339,7 +340,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
         "keys",
         "show every key and what it does, or those that match",
         acp_tui.cli.reference.print_keys,
-        _WORDS,
+        WORDS,
         options=(
             Option(("--all",), "also those that few need; other formats always have all"),
             output_format("text", "json"),

@@ -16,7 +16,7 @@ from acp_tui.cli.command import CliCommand, Option
 from acp_tui.cli.commands import ALWAYS, COMMANDS, NAMELESS
 from acp_tui.docs import topics
 
-MAX_COLUMNS: Final = 80
+MAX_COLUMNS: Final = 100
 MIN_COLUMNS: Final = 40
 MIN_ROOM: Final = 28
 """The least columns for a description next to a name. With fewer, it goes below."""
@@ -59,8 +59,8 @@ def _sentence(about: str) -> str:
     return f"{about[:1].upper()}{about[1:]}."
 
 
-def columns(most: int = MAX_COLUMNS) -> int:
-    return max(MIN_COLUMNS, min(shutil.get_terminal_size().columns, most)) - 1
+def columns() -> int:
+    return max(MIN_COLUMNS, min(shutil.get_terminal_size().columns, MAX_COLUMNS)) - 1
 
 
 def _paragraphs(text: str) -> str:
@@ -74,13 +74,13 @@ def _paragraphs(text: str) -> str:
     return "".join(f"{part}\n" for part in "\n\n".join(wrapped).rstrip().splitlines())
 
 
-def table(rows: Sequence[tuple[str, str]], width: int, most: int = MAX_COLUMNS) -> str:
+def table(rows: Sequence[tuple[str, str]], width: int) -> str:
     """Return names with their descriptions next to them, or below if a name is wider or there's too little room."""
-    is_narrow = columns(most) - width - 4 < MIN_ROOM
+    is_narrow = columns() - width - 4 < MIN_ROOM
     margin = " " * (6 if is_narrow else width + 4)
     lines = []
     for name, about in rows:
-        text = textwrap.fill(about, columns(most), initial_indent=margin, subsequent_indent=margin)
+        text = textwrap.fill(about, columns(), initial_indent=margin, subsequent_indent=margin)
         is_below = is_narrow or len(name) > width
         lines.append(f"  {name}\n{text}" if is_below else f"  {name:<{width}}  {text[len(margin) :]}")
     return "".join(f"{line}\n" for line in lines)

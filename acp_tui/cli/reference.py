@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pydoc
+import shutil
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
     from acp_tui.ui.kit.row_list import PickerRow
 
 
-MAX_COLUMNS: Final = 100
 WAYS_COLUMNS: Final = 27
 """For keys and slash commands. Few take more."""
 
@@ -54,14 +55,15 @@ def print_settings(args: Args) -> int:
     if args.format == "json":
         print_json("settings", [_as_json(one, settings) for one in found], notes)
         return ExitCode.DONE
-    if not found:
-        say(f"no setting matches {args.word!r}")
-        return ExitCode.ERROR
     file = settings_file()
-    print(f"These are set in {make_visible_line(str(file))}{'' if file.exists() else ', which is not there yet'}.")
+    where = f"F12 in acp-tui, or {make_visible_line(str(file))}{'' if file.exists() else ', which is not there yet'}"
+    if not found:
+        say(f"no setting matches {args.word!r}; to change one: {where}")
+        return ExitCode.ERROR
+    lines = [f"To change these: {where}."]
     for one in found:
-        print("\n".join(_about(one, shown_setting(value_in_force(one, settings)))))
-    return _done(notes)
+        lines += _about(one, shown_setting(value_in_force(one, settings)))
+    return _done(lines, notes)
 
 
 def _as_json(one: SettingDoc, settings: Settings) -> dict[str, object]:
@@ -83,7 +85,7 @@ def _about(one: SettingDoc, value: str) -> Iterator[str]:
 
 
 def _indented(text: str) -> str:
-    return textwrap.fill(text, columns(MAX_COLUMNS), initial_indent="    ", subsequent_indent="    ")
+    return textwrap.fill(text, columns(), initial_indent="    ", subsequent_indent="    ")
 
 
 def print_keys(args: Args) -> int:
@@ -112,12 +114,12 @@ def print_keys(args: Args) -> int:
     if not shown:
         say(f"no key or command matches {args.word!r}")
         return ExitCode.ERROR
-    print("\n".join(_plain(shown)))
+    lines = [*_plain(shown)]
     if not args.word:
         count = len(help.matching_rows(keys_in_force, " "))
-        print("" if args.all else f"\nThese are the {len(shown)} basic ones. All {count}: acp-tui keys --all")
-        print("Those that match, each with its name for [keys]: acp-tui keys WORD")
-    return _done(keys_in_force.notes)
+        lines += ["" if args.all else f"\nThese are the {len(shown)} basic ones. All {count}: acp-tui keys --all"]
+        lines += ["Those that match, each with its name for [keys]: acp-tui keys WORD"]
+    return _done(lines, keys_in_force.notes)
 
 
 def _written(command: Command, keys_in_force: Keymap) -> list[str]:
@@ -132,7 +134,7 @@ def _plain(rows: Sequence[PickerRow[Command]]) -> Iterator[str]:
         named = [(f"{row.value.id:<{ids}}  {_ways(row)}", row.label) for row in of_place]
         yield f"\n{heading}"
         if sys.stdout.isatty():
-            yield table(named, width, MAX_COLUMNS).rstrip()
+            yield table(named, width).rstrip()
         else:
             yield from (f"  {name:<{width}}  {label}" for name, label in named)
 
@@ -141,15 +143,22 @@ def _ways(row: PickerRow[Command]) -> str:
     return " ".join(filter(None, (row.aside, *(f"/{each}" for each in row.value.slashes))))
 
 
-def _done(notes: Iterable[str]) -> int:
-    """Report problems in the settings after the output."""
+def _done(lines: Iterable[str], notes: Iterable[str]) -> int:
+    """Print the lines, then problems in the settings."""
+    _show("\n".join(lines) + "\n")
     for note in notes:
         say(note)
     return ExitCode.DONE
 
 
+def _show(text: str) -> None:
+    """Print it; what is higher than the terminal, in the user's pager."""
+    fits = text.count("\n") < shutil.get_terminal_size().lines
+    (pydoc.plainpager if fits else pydoc.pager)(text)
+
+
 def print_help(args: Args) -> int:
-    print(man_page() if args.format == "man" else _text(args.word), end="")
+    _show(man_page() if args.format == "man" else _text(args.word))
     return ExitCode.DONE
 
 
@@ -172,7 +181,7 @@ def _page(topic: str) -> str:
     # These take a tenth of a second to load, and the help of a command doesn't need them.
     from rich import console, markdown
 
-    terminal = console.Console(file=StringIO(), width=columns(MAX_COLUMNS), color_system=None, legacy_windows=False)
+    terminal = console.Console(file=StringIO(), width=columns(), color_system=None, legacy_windows=False)
     with terminal.capture() as laid_out:
         terminal.print(markdown.Markdown(for_terminals(topic), hyperlinks=False))
     return "\n".join(line.rstrip() for line in laid_out.get().splitlines()) + "\n"

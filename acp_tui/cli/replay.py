@@ -22,7 +22,7 @@ from acp_tui.cli.screen import fitted, run_app, told_afterwards
 from acp_tui.cli.sessions import files_of, recordings_index, session_named
 from acp_tui.client.errors import ClientError
 from acp_tui.client.export.facts import ExportFacts
-from acp_tui.client.export.writing import NOT_REDACTED, SUFFIXES, export
+from acp_tui.client.export.writing import SUFFIXES, export
 from acp_tui.client.private_files import replacing
 from acp_tui.client.sessions.marks import SessionMarks
 from acp_tui.client.sessions.session_history import past_session, sandbox_of
@@ -188,7 +188,7 @@ def run_render(source: RecordedSession | Path | str, output: Path, view: View, u
 def _say_written(output: Path, source: RecordedSession | Path | str) -> None:
     say(f"written to {output}")
     if isinstance(source, RecordedSession):
-        say(f"{NOT_REDACTED} To redact it first: acp-tui help redact")
+        say("known secrets are masked in it, names and folders aren't; to redact it: acp-tui help redact")
     elif isinstance(source, Path):  # it may be redacted
         say("look at it before you share it")
 

@@ -45,7 +45,7 @@ UNTITLED: Final = "(untitled)"
 
 
 def run(args: Args) -> int:
-    list_sessions(None if args.all else args.cwd, args.word or "", as_json=args.format == "json")
+    list_sessions(None if args.all else args.cwd, args.word, as_json=args.format == "json")
     return ExitCode.DONE
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui import demo as shipped
 from acp_tui.cli import prerequisites
-from acp_tui.cli.arguments import Args
+from acp_tui.cli.arguments import Args, options_of
 from acp_tui.cli.command import Late
 from acp_tui.cli.leaving import leavable
 from acp_tui.cli.screen import run_screen
@@ -46,7 +46,7 @@ def demo(args: Args) -> int:
 
 def play(scenario: str, args: Args) -> int:
     command = with_project(demo_command(scenario, args.speed, 2 if args.protocol == "2" else 1))
-    command = replace(command, sandbox=args.sandbox or "")
+    command = replace(command, sandbox=args.sandbox or "", options=options_of(args))
     return work_with(command, Path(), is_plain=args.plain, prompt=args.prompt)  # it has its own folder
 
 

@@ -21,7 +21,7 @@ def _title(file: Path) -> str:
 
 
 def for_terminals(topic: str) -> str:
-    """A page as Markdown, without pictures. A link to another page says how to read it, and one to a file names it."""
+    """A page as Markdown, without pictures. Links to other pages say how to read those; others are their text."""
     page = (PAGES / f"{topic}.md").read_text(encoding="utf-8")
     lines = [line for line in page.splitlines() if not line.startswith("![")]
     return _RELATIVE.sub(_without_link, "\n".join(lines)) + "\n"
@@ -33,7 +33,11 @@ _RELATIVE: Final = re.compile(r"\[([^\]]+)\]\(([^):]+)\)")
 def _without_link(link: re.Match[str]) -> str:
     target = Path(link[2].partition("#")[0])
     is_page = target.parent == Path() and target.stem in topics()
-    reading_it = f"`acp-tui help {target.stem}`"
-    if is_page and link[1] == target.stem:
-        return reading_it
-    return f"{link[1]} ({reading_it})" if is_page else link[1]
+    return f"{link[1]} (`acp-tui help {target.stem}`)" if is_page else link[1]
+
+
+def sections(topic: str) -> dict[str, str]:
+    """A page by its headings, as `for_terminals`. What precedes the first one has the heading ""."""
+    _, _, page = for_terminals(topic).partition("\n")
+    parts = re.split(r"^##+ (.+)$", page, flags=re.MULTILINE)
+    return {"": parts[0], **dict(zip(parts[1::2], parts[2::2], strict=True))}

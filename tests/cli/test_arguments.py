@@ -157,8 +157,8 @@ def test_a_mistake_is_one_line_with_status_2(line: str, said: str, capfd: pytest
         ("gemini /", "use --cwd"),
         ("/ -- npx", "use --cwd"),
         ("exec gemini /", "use --cwd"),
-        ("sessions parser bug", "put quotes around the words"),
-        ("keys fold all", "put quotes around the words"),
+        ("config theme nord", "no agent is named 'config'; to list them: acp-tui agents"),
+        ("exec fix the tests", "no agent is named 'fix'; to list them: acp-tui agents"),
         ("sessions --json", "did you mean --format json?"),
         ("help --man", "did you mean --format man?"),
     ],
@@ -168,6 +168,12 @@ def test_what_is_given_in_the_wrong_place_is_told_where_it_goes(
 ):
     assert main(line.split()) == 2
     assert where_it_goes in capfd.readouterr().err.splitlines()[0]
+
+
+@pytest.mark.parametrize("line", ["sessions parser bug --all", "sessions parser --all bug"])
+def test_what_to_search_for_may_be_several_words(line: str):
+    name, values = given(line)
+    assert (name, values["word"], values["all"]) == ("sessions", "parser bug", True)
 
 
 @pytest.mark.parametrize("line", ["gemini --no-such-option", "doctor gemini codex"])
@@ -201,6 +207,7 @@ def test_a_deleted_working_folder_is_said(
         ("exec gemini --moed x", "did you mean --mode?"),
         ("--verson", "did you mean --version?"),
         ("gemini --prompt hi", "--prompt is an option of exec, render, check"),
+        ("demo --worktree", "--worktree is an option of AGENT, run"),
         ("--cwd /tmp demo", "--cwd; the demo works in a folder of its own"),
         ("demo codin", "did you mean coding?"),
         ("render demo:codin -o x.svg", "did you mean coding?"),

@@ -16,6 +16,7 @@ from acp_tui.cli.commands import ALWAYS, COMMANDS, NAMELESS
 from acp_tui.cli.help_text import man_page
 from acp_tui.cli.main import main
 from acp_tui.docs import topics
+from support.terminals import process_on_terminal
 
 NAMED = [command.name for command in COMMANDS if command.name]
 
@@ -81,6 +82,20 @@ def test_a_topic_is_laid_out_for_a_terminal_and_is_markdown_in_a_pipe(
     assert "# " not in out.splitlines()[0]
     assert "\x1b" not in out
     assert max(map(len, out.splitlines())) <= 60
+
+
+def test_a_link_to_a_page_keeps_its_words_and_says_how_to_read_it(capfd: pytest.CaptureFixture[str]):
+    assert main(["help", "keys"]) == 0
+    assert "in your settings (`acp-tui help settings`), by the name that" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize("line", ["help keys", "help", "keys", "settings"])
+def test_what_is_higher_than_the_terminal_is_shown_in_the_users_pager(line: str, tmp_path: Path):
+    environ = {"PAGER": "sed s/^/paged:/", "HOME": str(tmp_path), "TERM": "xterm"}
+    for rows, is_paged in ((20, True), (1000, False)):
+        with process_on_terminal(line.split(), environ, tmp_path, (80, rows)) as terminal:
+            assert terminal.end() == 0
+        assert all(shown.startswith("paged:") is is_paged for shown in terminal.text.splitlines()), terminal.text
 
 
 def test_the_man_page_is_made_of_the_same_table(tmp_path: Path, capfd: pytest.CaptureFixture[str]):

@@ -26,7 +26,7 @@ def test_settings_are_printed_with_what_holds(capsys: pytest.CaptureFixture[str]
     assert main(["settings"]) == 0
 
     told = capsys.readouterr()
-    assert told.out.startswith(f"These are set in {settings_file()}.\n")
+    assert told.out.startswith(f"To change these: F12 in acp-tui, or {settings_file()}.\n")
     assert 'workspace.write = "ask"\n    Files an agent writes through acp-tui.' in told.out
     assert 'Default: "ask-if-unasked".' in told.out
     assert 'appearance.theme = "acp-dark"' in told.out
@@ -44,7 +44,7 @@ def test_settings_that_match_a_word_are_printed_the_best_first(capsys: pytest.Ca
     assert keys[0] == "appearance.theme"
     assert len(keys) < 10
     assert main(["settings", "zebra"]) == 1
-    assert capsys.readouterr() == ("", "acp-tui: no setting matches 'zebra'\n")
+    assert "no setting matches 'zebra'" in capsys.readouterr().err
 
 
 def test_the_themes_are_named(capsys: pytest.CaptureFixture[str]) -> None:
@@ -64,7 +64,10 @@ def test_keys_that_match_a_word_are_printed_rare_ones_too(capsys: pytest.Capture
 
 def test_without_a_file_of_settings_its_place_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["settings"]) == 0
-    assert capsys.readouterr().out.startswith(f"These are set in {settings_file()}, which is not there yet.\n")
+    where = f"F12 in acp-tui, or {settings_file()}, which is not there yet"
+    assert capsys.readouterr().out.startswith(f"To change these: {where}.\n")
+    assert main(["settings", "theme", "nord"]) == 1
+    assert capsys.readouterr().err == f"acp-tui: no setting matches 'theme nord'; to change one: {where}\n"
 
 
 def test_a_trusted_projects_settings_hold_where_it_lies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -48,7 +48,7 @@ HERE = Path.cwd()
             "--resume 8f89 -- agent --acp",
             {"resume": "8f89", "agent": ChosenAgent(argv=("agent", "--acp")), "cwd": HERE},
         ),
-        ("sessions", {"cwd": HERE, "format": "text"}),
+        ("sessions", {"word": "", "cwd": HERE, "format": "text"}),
         ("--format json sessions zebra --all", {"word": "zebra", "all": True, "format": "json", "cwd": HERE}),
     ],
 )
@@ -331,7 +331,7 @@ async def test_a_session_is_exported_and_nothing_overwritten(
     told = capsys.readouterr().err.splitlines()
     assert told[0] == f"acp-tui: written to {file}"
     assert told[1:] == [
-        "acp-tui: It isn't redacted: look at it before you share it. To redact it first: acp-tui help redact"
+        "acp-tui: known secrets are masked in it, names and folders aren't; to redact it: acp-tui help redact"
     ]
     assert main(["render", session_id, "-o", "nowhere/out.md"]) == 1
     assert "The folder doesn't exist: make it" in capsys.readouterr().err

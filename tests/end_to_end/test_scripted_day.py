@@ -151,10 +151,10 @@ def test_a_day_with_agents_on_one_repository(tmp_path: Path) -> None:
         day.until(lambda: (repository / "made.txt").exists() and "● " in day.shown)
         write(day, "/undo")
         day.wait_for("1 file +1")
-        day.insist("\r", lambda: "brings it back" in day.shown)
+        day.insist("\r", lambda: "undoes that" in day.shown)
         assert not (repository / "made.txt").exists()
 
-        day.type("\x1b[21~")
+        day.type("\x1bOR")
         day.wait_for("● The day")
         day.type("\x1b")
         day.until(lambda: "Esc close" not in day.shown)
@@ -165,7 +165,7 @@ def test_a_day_with_agents_on_one_repository(tmp_path: Path) -> None:
 
     with on_terminal(tmp_path, "--resume", "walk-1", size=SIZE) as again:
         again.wait_for("as it was kept")
-        again.type("\x1b[21~")
+        again.type("\x1bOR")
         again.wait_for("● The day")
         again.type("\x1b")
         again.until(lambda: "Esc close" not in again.shown)

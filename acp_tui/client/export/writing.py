@@ -29,8 +29,6 @@ _HINTS: Final = {
 
 
 SUFFIXES: Final = (".md", ".jsonl")
-NOT_REDACTED: Final = "It isn't redacted: look at it before you share it."
-"""Show this for every file that was written."""
 
 
 def export(conversation: Conversation, facts: ExportFacts, path: Path, *, overwrite: bool = False) -> None:

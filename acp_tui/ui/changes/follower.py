@@ -45,6 +45,9 @@ REST_S: Final = 0.25
 REST_S_PER_CHANGE: Final = 30e-6
 """Ten times the cost of listing a change, so that most of the time is left for other work."""
 
+UNDOES: Final = ": {undo_revert} undoes that"
+"""The end of a sentence about a revert, with its key as in `hint`."""
+
 WATCHER: Final = "watchfiles"
 """Imported in a thread, because it loads a native library."""
 
@@ -303,11 +306,6 @@ def summary_of(changes: Mapping[str, ChangedPath]) -> str:
 
 def files(count: int) -> str:
     return "1 file" if count == 1 else f"{count:,} files"
-
-
-def way_back(count: int = 1, keys: str = "{undo_revert}") -> str:
-    """How to undo a revert of so many, as a hint; "" for none."""
-    return f": {keys} brings {'it' if count == 1 else 'them'} back" * bool(count)
 
 
 def failed(failures: Sequence[ChangesError]) -> str:

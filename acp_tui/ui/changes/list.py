@@ -26,7 +26,7 @@ from acp_tui.conversation.visible import make_visible
 from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.conversation.wording import from_home
 from acp_tui.ui.changes.changed_files import change_segments
-from acp_tui.ui.changes.follower import FolderChanges, way_back
+from acp_tui.ui.changes.follower import UNDOES, FolderChanges
 from acp_tui.ui.changes.review import NOT_REVERTED, NOT_UNDONE, ReviewDrawing, ReviewScreen, drop_if_unseen
 from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import keys_in_force
@@ -227,7 +227,7 @@ class ChangesScreen(ModalScreen[None]):
     async def _revert(self, change: ChangedPath) -> str:
         failures = await self._folder.revert([change])
         if not failures:
-            return f"Reverted {make_visible_path(change.path)}{keys_in_force(self).hint(way_back())}"
+            return f"Reverted {make_visible_path(change.path)}{keys_in_force(self).hint(UNDOES)}"
         if not isinstance(failures[0], ChangedMeanwhile):
             raise failures[0]
         self.app.push_screen(ReviewScreen(self._folder, change.path, self._comments, note=NOT_REVERTED))

@@ -30,7 +30,7 @@ from acp_tui.client.workspace.runs_later import BUILD_FILE, BUILD_FILE_MEANS, is
 from acp_tui.conversation.visible import make_visible
 from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.ui.changes.changed_files import UNKNOWN, WORDS, count_words, state_words
-from acp_tui.ui.changes.follower import FolderChanges, way_back
+from acp_tui.ui.changes.follower import UNDOES, FolderChanges
 from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import MOVING, READING, bindings_of
@@ -485,14 +485,14 @@ class ReviewScreen(ModalScreen[None]):
         shown = self._revertible
         if shown is not None and shown.hunks:
             hunk = shown.hunks[self._view.hunk]
-            self._write(partial(self._folder.revert_hunk, shown, hunk), f"Reverted the hunk{way_back()}")
+            self._write(partial(self._folder.revert_hunk, shown, hunk), f"Reverted the hunk{UNDOES}")
         else:  # it changes as a whole: a file without lines, or that isn't text
             self.action_revert_file()
 
     def action_revert_file(self) -> None:
         shown = self._revertible
         if shown is not None:
-            self._write(partial(self._folder.revert_file, shown), f"Reverted the file{way_back()}")
+            self._write(partial(self._folder.revert_file, shown), f"Reverted the file{UNDOES}")
 
     def action_undo(self) -> None:
         if self._now is not None and not self._sees_earlier:

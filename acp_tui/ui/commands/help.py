@@ -13,7 +13,7 @@ from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 
-from acp_tui.docs import for_terminals, topics
+from acp_tui.docs import for_terminals, sections, topics
 from acp_tui.ui.commands.command import PLACES, Command, Place
 from acp_tui.ui.commands.keymap import (
     BY_ID,
@@ -58,7 +58,7 @@ class HelpScreen(Dialog[str | None]):
             row for row in rows if row.value.where in self._here or (self._is_all and row.value.where != "replay")
         ]
         if self._is_all:
-            shown += [PickerRow(name, title, group="To read") for name, title in topics().items()]
+            shown += _topic_rows()
         self._rows.show_rows(shown)
 
     def action_help(self) -> None:
@@ -66,10 +66,18 @@ class HelpScreen(Dialog[str | None]):
 
     def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
         """Run the command, if it doesn't need another focus; open a topic above the help."""
-        if isinstance(message.row.value, str):
-            self.app.push_screen(TopicScreen(message.row.value))
+        if not isinstance(message.row.value, Command):
+            self.app.push_screen(TopicScreen(*message.row.value))
         elif message.row.value.action:
             self.dismiss(message.row.value.action)
+
+
+def _topic_rows() -> Iterator[PickerRow[Any]]:
+    """A row for each page, and for each of its sections, which its text finds."""
+    for topic, title in topics().items():
+        for heading, text in sections(topic).items():
+            label = f"{title}: {heading}" if heading else title
+            yield PickerRow((topic, heading), label, group="To read", is_rare=bool(heading), other_words=text)
 
 
 TOGETHER: Final[Mapping[str, tuple[str, ...]]] = {
@@ -263,9 +271,16 @@ def _bindings(node: DOMNode) -> Iterator[Binding]:
 
 
 class TopicScreen(ReadingScreen):
-    def __init__(self, topic: str) -> None:
-        _, _, text = for_terminals(topic).partition("\n")  # the frame has the heading
-        super().__init__(topics()[topic], MarkdownPage(text))
+    """A page, from its beginning or from a heading."""
+
+    def __init__(self, topic: str, heading: str = "") -> None:
+        _, _, text = for_terminals(topic).partition("\n")  # the frame has the title
+        self._page, self._heading = MarkdownPage(text), heading
+        super().__init__(topics()[topic], self._page)
+
+    def on_mount(self) -> None:
+        if self._heading:
+            self.call_after_refresh(lambda: self._body.scroll_to(y=self._page.row_of(self._heading), animate=False))
 
 
 class MarkdownPage(Widget):
@@ -287,6 +302,11 @@ class MarkdownPage(Widget):
         lines, background = self._lines(width), self.visual_style.rich_style
         line = lines[y] if y < len(lines) else Strip.blank(width)
         return line.adjust_cell_length(width).apply_style(background)
+
+    def row_of(self, heading: str) -> int:
+        """The row where this heading begins."""
+        lines = (line.text.strip() for line in self._lines(self.content_size.width))
+        return next((y for y, line in enumerate(lines) if line and heading.replace("`", "").startswith(line)), 0)
 
     def _lines(self, width: int) -> Rows:
         return self._markdown.lines(width, palette_for(self.app.current_theme))

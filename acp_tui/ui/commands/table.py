@@ -84,7 +84,7 @@ def _of_a_tab() -> tuple[Command, ...]:
                   shortcuts=(("mode [NAME]", "Change the mode; /mode NAME does it at once"),
                              ("model [NAME]", "Change the model; /model NAME does it at once")),
                   when=lambda do: bool(do.said.options)),
-        _anywhere("choose_session", "f3,f10", lambda do, _: do.choose_session(), "Sessions",
+        _anywhere("choose_session", "f3", lambda do, _: do.choose_session(), "Sessions",
                   "that need you, work, are open, hosted, or earlier: answer, open, rename, pin, archive, delete one",
                   typed="sessions", aliases="resume"),
         Command("rename_session", "", lambda do, name: do.rename_session(name), "Rename the session",

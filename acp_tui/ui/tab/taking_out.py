@@ -98,7 +98,8 @@ class TakeOut:
         dialog = ExportDialog(session.cwd, file or facts.default_name(about, ".md"), write, is_chosen=bool(file))
         written = await self._tab.ask(dialog)
         if written is not None:
-            self._tab.say(f"Written to {make_visible_line(wording.from_home(written))}\n{writing.NOT_REDACTED}")
+            where = make_visible_line(wording.from_home(written))
+            self._tab.say(f"Written to {where}\nIt has all that was said, secrets too: look at it before you share it.")
 
     # One entry
 

@@ -254,7 +254,7 @@ KEYS: Final = (
     *"ynaw1fr0xsj?/@! ",
     *("tab", "shift+tab", "escape", "enter", "up", "down", "pageup", "pagedown", "end", "backspace"),
     *("ctrl+t", "ctrl+o", "alt+s", "alt+n", "ctrl+pagedown", "alt+1", "alt+2", "ctrl+c", "ctrl+end", "ctrl+up"),
-    *("f1", "f2", "f4", "f5", "f6", "f9", "f10", "f12", "ctrl+p", "ctrl+r", "alt+i", "alt+w"),
+    *("f1", "f2", "f3", "f4", "f5", "f6", "f9", "f12", "ctrl+p", "ctrl+r", "alt+i", "alt+w"),
 )
 
 

@@ -87,7 +87,7 @@ async def test_the_keys_of_every_dialog_and_its_list_can_be_others() -> None:
 async def test_the_keys_of_a_dialog_can_be_others_and_its_help_names_them() -> None:
     async with open_page() as page:
         await use_keys(page, sessions_rename="f8", sessions_folders="f9", help="f2", choose_option="")
-        await page.press("f10")
+        await page.press("f3")
         assert "F9 all projects" in page.words
         await page.press("f2")
         assert "F8 Rename it" in page.words

@@ -253,7 +253,7 @@ async def test_an_edited_file_is_reverted_at_once_and_undo_brings_it_back(root: 
     async with open_changes(root) as page:
         await page.change({"a.py": b"one\n2\n3\n"})
         await page.open_list()
-        await page.press_until("Reverted a.py: u brings it back", "x")
+        await page.press_until("Reverted a.py: u undoes that", "x")
         assert (root / "a.py").read_bytes() == FILES["a.py"]
         assert "Nothing has changed" in page.words
         assert "u undo · F5 refresh · Esc back" in page.words
@@ -284,7 +284,7 @@ async def test_any_file_is_reverted_at_once_and_undo_brings_it_back_with_its_mod
         (root / name).chmod(0o750)
         await page.desk.rescan()
         await (page.open_list() if place == "list" else page.open_review())
-        await page.press_until("brings it back", "x" if place == "list" else "X")
+        await page.press_until("undoes that", "x" if place == "list" else "X")
         assert not (root / name).exists() or (root / name).read_bytes() == FILES[name]
         await page.press_until(f"{name} has its changes back", "u")
         assert (root / name).read_bytes() == b"x\0\n"
@@ -296,7 +296,7 @@ async def test_the_key_of_a_reviews_file_reverts_nothing_in_the_list(root: Path)
         await page.change({"a.py": b"x\n", "b.py": b"x\n"})
         await page.open_list()
         await page.press("X")
-        await page.press_until("Reverted b.py: u brings it back", "down", "x")
+        await page.press_until("Reverted b.py: u undoes that", "down", "x")
         assert (root / "a.py").read_bytes() == b"x\n"
         assert (root / "b.py").read_bytes() == FILES["b.py"]
 

@@ -10,7 +10,7 @@ async def test_behind_a_dialog_the_conversation_stays_in_view_still_and_without_
     async with open_page(agent("What was said before.")) as page:
         session = page.pilot.app.screen
         bright = next(row for row in rows(page.pilot) if "What was said" in row.text)
-        await page.press("f10")
+        await page.press("f3")
         assert page.pilot.app.screen is not session
         dimmed = next(row for row in rows(page.pilot) if "What was said" in row.text)
         assert [part.style for part in dimmed] != [part.style for part in bright]

@@ -133,3 +133,13 @@ async def test_a_topic_is_read_above_the_help(size: tuple[int, int]) -> None:
         assert "what doesn't, and who decides" in page.words
         await page.press("pagedown", "escape")
         assert isinstance(page.pilot.app.screen, HelpScreen)
+
+
+@pytest.mark.parametrize("size", [(40, 24), (80, 24), SIZE])
+async def test_what_a_page_says_is_found_and_opened_at_its_heading(size: tuple[int, int]) -> None:
+    async with open_dialog(HelpScreen(), size=size) as page:
+        await page.write("Landlock sandbox-exec")
+        assert "Permissions: In a sandbox" in page.words
+        await page.press("enter")
+        await page.until(lambda: "acp-tui --sandbox claude" in page.text)
+        assert "What you can rely on" not in page.text

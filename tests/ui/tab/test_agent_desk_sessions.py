@@ -91,7 +91,7 @@ async def test_what_an_agent_has_in_memory_is_opened_from_there(open_desk: OpenD
     """
     async with open_desk(LISTING, STATES, script) as desk:
         await desk.has_session()
-        await desk.press("f10")
+        await desk.press("f3")
         await desk.shows("Working Earlier 1 working")
         await desk.press("ctrl+home", "enter")
         await desk.gets("session/load")

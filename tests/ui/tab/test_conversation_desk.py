@@ -92,7 +92,7 @@ async def test_an_export_overwrites_a_file_only_at_a_second_enter(open_desk: Ope
         await desk.shows("Enter again replaces it")
         assert (tmp_path / "talk.jsonl").read_text() == "mine"
         await desk.press("enter")
-        await desk.shows("Written to")
+        await desk.shows("It has all that was said, secrets too")
     lines = [json.loads(line) for line in (tmp_path / "talk.jsonl").read_text().splitlines()]
     assert len(lines) > 2
 
@@ -104,7 +104,7 @@ async def test_a_file_that_is_named_is_written_without_a_question(open_desk: Ope
         await desk.send("go")
         await desk.shows("one = 1")
         await desk.send("/export out.md")
-        await desk.shows("Written to")
+        await desk.shows("It has all that was said, secrets too")
         assert "one = 1" in (tmp_path / "out.md").read_text()
         await desk.send("/export there.md")
         await desk.shows("Enter again replaces it")
@@ -127,7 +127,7 @@ async def test_a_file_is_written_beside_the_loop_from_a_conversation_that_stands
         await desk.choose("Write the conversation to a file")
         await desk.shows("Write the conversation to a file", ".md or .jsonl")
         await desk.press("enter")
-        await desk.shows("Written to")
+        await desk.shows("It has all that was said, secrets too")
         ((taken, is_on_the_loop),) = wanted
         assert not is_on_the_loop
         assert taken is not desk.shown_session.conversation

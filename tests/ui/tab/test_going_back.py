@@ -95,7 +95,7 @@ async def test_files_are_put_back_at_once_and_the_list_of_changes_undoes_it(open
         assert _marked(desk) == "Put the files back"
         await desk.press("enter")
         await desk.hides(UNDO)
-        await desk.shows("2 files as at prompt 2: F5 u brings them back")
+        await desk.shows("Put back 2 files as before prompt 2: F5 u undoes that")
         assert (folder / "first.txt").read_text() == "first\n"
         assert not (folder / "second.txt").exists()
         await desk.press("f5")
@@ -118,7 +118,7 @@ async def test_a_file_that_changed_since_the_dialog_showed_it_is_not_put_back(
         monkeypatch.setattr(GoBackDialog, "on_folder_changes_changed", lambda _: None)  # it isn't noticed in time
         (desk.tabs[0].cwd / "first.txt").write_text("by\nsomeone\nelse\n")
         await desk.press("enter")
-        await desk.shows("0 files as at prompt 1. 'first.txt' has changed since you saw it")
+        await desk.shows("Put back 0 files as before prompt 1. 'first.txt' has changed since you saw it")
         monkeypatch.setattr(GoBackDialog, "on_folder_changes_changed", changed)
         assert (desk.tabs[0].cwd / "first.txt").read_text() == "by\nsomeone\nelse\n"
 
@@ -132,7 +132,7 @@ async def test_undo_begins_at_the_last_prompt_since_which_files_have_changed(ope
         await desk.send("/undo")
         await desk.shows(UNDO, "1 file +1")
         await desk.press("enter")
-        await desk.shows("1 file as at prompt 1: F5 u brings it back")
+        await desk.shows("Put back 1 file as before prompt 1: F5 u undoes that")
 
 
 async def test_the_list_of_files_does_not_push_the_chosen_prompt_out_of_view(open_desk: OpenDesk) -> None:

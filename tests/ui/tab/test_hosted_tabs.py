@@ -134,7 +134,7 @@ async def test_quitting_may_close_the_session_and_with_it_the_host(user: User, f
 async def test_the_sessions_dialog_lists_what_runs_in_hosts_and_shows_it(user: User, frame_log: FrameLog) -> None:
     one, other = user.host("--", *TALKER), user.host("--", *TALKER)
     async with attached_desk(one, frame_log) as desk:
-        await desk.press("f10")
+        await desk.press("f3")
         await desk.shows("Hosted ⇄ untitled s1 idle " + other.name)
         await desk.press("down", "enter")
         await desk.until(lambda: len(desk.tabs) == 2)
@@ -154,7 +154,7 @@ async def test_the_sessions_dialog_lists_a_host_that_asks_among_what_needs_you(u
     ):
         tasks.start_soon(theirs.send_prompt, REPLY)
         await until(lambda: theirs.conversation.permissions, partial(anyio.sleep, 0.02))
-        await desk.press("f10")
+        await desk.press("f3")
         await desk.shows("Needs you", "Delete everything", other.name)
         tasks.cancel_scope.cancel()
 
@@ -193,7 +193,7 @@ async def test_it_is_seen_that_a_session_is_hosted_who_is_attached_and_how_to_de
             await desk.press("escape")
         await desk.shows("Alt+Q detaches · hosted · F1 help")
         other = user.host("--", *TALKER)
-        await desk.press("f10")
+        await desk.press("f3")
         await desk.shows(other.name)
         await desk.press("down", "enter")
         await desk.until(lambda: len(desk.tabs) == 2)

@@ -284,12 +284,12 @@ async def test_the_sessions_dialog_shows_all_tabs_closes_one_and_leads_to_anothe
         await desk.until(lambda: len(desk.tabs) == 2)
         await desk.has_session()
         assert "needs you" not in desk.status
-        await desk.press("f10")
+        await desk.press("f3")
         await desk.shows("Sessions", "Working 1 ◐ Count the stars", "Open ◉ 2 ● scripted")
         await desk.press("up", "enter")
         await desk.hides("Esc close")
         assert desk.shown_session.session_id == "s1"
-        await desk.press("f10")
+        await desk.press("f3")
         await desk.shows("Esc close")
         await desk.press("down", "alt+w")
         await desk.until(lambda: len(desk.tabs) == 1)
