@@ -18,6 +18,7 @@ from support.terminals import OnTerminal, on_terminal
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git isn't installed")
 
 SIZE = (110, 40)
+# A notice shows the command that runs, and so this text: what the test waits for doesn't stand in it.
 WALKER = dedent("""
     handshake(
         _meta={"steering": {"supported": True}},
@@ -35,10 +36,10 @@ WALKER = dedent("""
                 answer(message, sessionId="walk-2")
             case "session/prompt":
                 prompt = message
-                update("agent_message_chunk", "walk-1", content={"type": "text", "text": "walking"})
+                update("agent_message_chunk", "walk-1", content={"type": "text", "text": "walk" + "ing"})
             case "_session/steering":
                 answer(message, outcome="injected")
-                update("agent_message_chunk", "walk-1", content={"type": "text", "text": "now to the left"})
+                update("agent_message_chunk", "walk-1", content={"type": "text", "text": "now to " + "the left"})
                 end(prompt)
 """)
 WRITER = dedent("""
