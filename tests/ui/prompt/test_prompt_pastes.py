@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from textual.events import Paste
 
+from acp_tui.conversation.facts import RequestKey
+from acp_tui.conversation.permission_requests import Rejection
 from acp_tui.ui.kit.notice_lines import NoticeLines
 from acp_tui.ui.prompt.draft import MAX_OPEN_CHARACTERS, Pastes, can_be_open, cleaned, is_long
 from support.pages import open_recalling_page
@@ -207,7 +209,7 @@ async def test_a_draft_that_is_set_is_given_back_as_it_is() -> None:
 async def test_a_reason_for_a_rejection_does_not_lose_the_paste_that_was_put_aside() -> None:
     async with open_page() as page:
         await paste(page, LONG)
-        page.prompt.ask_why("a call")
+        page.prompt.ask_why(Rejection(RequestKey(1), "no", "a call"))
         await page.write("no")
         page.prompt.clear_draft()
         assert page.prompt.draft == LONG

@@ -80,7 +80,7 @@ async def test_f3_shows_what_the_agent_says_of_each_session(open_desk: OpenDesk)
         await desk.shows("Earlier 1", "Earlier 2", "Earlier 3", "working")
         asked = await desk.gets("session/status", 3)
         assert [params["sessionId"] for params in asked] == ["old-1", "old-2", "old-3"]
-        assert "Working Earlier 1 working" in desk.words
+        assert "Working Earlier 1 /project working" in desk.words
         assert not desk.notices
 
 
@@ -92,7 +92,7 @@ async def test_what_an_agent_has_in_memory_is_opened_from_there(open_desk: OpenD
     async with open_desk(LISTING, STATES, script) as desk:
         await desk.has_session()
         await desk.press("f3")
-        await desk.shows("Working Earlier 1 working")
+        await desk.shows("Working Earlier 1 /project working")
         await desk.press("ctrl+home", "enter")
         await desk.gets("session/load")
         await desk.until(lambda: desk.tab.session is not None and desk.shown_session.session_id == "old-1")
