@@ -126,10 +126,16 @@ async def _run(
 
 async def run_app(app: BaseApp) -> None:
     # A closed window and a `kill` end us as Ctrl+Q does: the terminal is restored, and agents that ignore the end of
-    # their input are ended too.
-    asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, app.hang_up)
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, app.exit)
-    await app.run_async()
+    # their input are ended too. Ctrl+C is a signal again once the screen has gone: what is told then isn't lost by it.
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGHUP, app.hang_up)
+    loop.add_signal_handler(signal.SIGTERM, app.exit)
+    loop.add_signal_handler(signal.SIGINT, app.exit)
+    try:
+        await app.run_async()
+    finally:
+        loop.remove_signal_handler(signal.SIGINT)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 # Internal failures
