@@ -14,7 +14,7 @@ from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.client.transcript.recording_plan import RecordingPlan, recording_store
 from acp_tui.conversation.facts import SessionId
 from acp_tui.ui.tab.reopening import Reopening
-from support.desks import SESSION, OpenDesk
+from support.desks import SESSION, Desk, OpenDesk
 from support.pages import COMMENT
 from support.recordings import demo, open_in_process, play
 
@@ -78,20 +78,25 @@ async def test_a_recorded_session_is_exported_and_what_needs_an_agent_says_why_n
         await desk.until(lambda: (tmp_path / "zebras.md").exists())
 
 
+async def decline_its_agent(desk: Desk, *shown: str) -> None:
+    """Open the recording, see this in the question whether its agent may run, and answer no."""
+    await desk.has_session()
+    await desk.press("f3")
+    await desk.shows("Esc close")
+    await desk.shows("How are zebras made?", "somebody")
+    await desk.press("down", "enter")
+    await desk.shows(*shown)
+    await desk.press("n")
+    await desk.shows("Alt+R continues this session with its agent")
+
+
 async def test_a_command_that_only_a_recording_names_is_shown_before_it_runs(
     tmp_path: Path, open_desk: OpenDesk
 ) -> None:
     await record(tmp_path, agent="somebody")
     consent_file().unlink()  # as if another program had written the recording
     async with open_desk(SESSION, IDLE) as desk:
-        await desk.has_session()
-        await desk.press("f3")
-        await desk.shows("Esc close")
-        await desk.shows("How are zebras made?", "somebody")
-        await desk.press("down", "enter")
-        await desk.shows("Run this command", "-m acp_tui.demo markdown --speed 0", f"in {tmp_path}")
-        await desk.press("n")
-        await desk.shows("Alt+R continues this session with its agent")
+        await decline_its_agent(desk, "Run this command", "-m acp_tui.demo markdown --speed 0", f"in {tmp_path}")
         await desk.press("alt+r")
         await desk.shows("Run this command", "-m acp_tui.demo markdown --speed 0")
         await desk.press_slowly("y")
@@ -300,14 +305,7 @@ async def test_beside_a_recording_a_new_session_starts_its_agent_once_agreed(
     await record(tmp_path, agent="somebody")
     consent_file().unlink()  # as if another program had written the recording
     async with open_desk(SESSION, IDLE) as desk:
-        await desk.has_session()
-        await desk.press("f3")
-        await desk.shows("Esc close")
-        await desk.shows("How are zebras made?", "somebody")
-        await desk.press("down", "enter")
-        await desk.shows("Run this command")
-        await desk.press("n")
-        await desk.shows("Alt+R continues this session with its agent")
+        await decline_its_agent(desk, "Run this command")
         await desk.press("ctrl+n")
         await desk.shows("Run this command")
         await desk.until(lambda: len(desk.tabs) == 2)
