@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pydoc
+import re
 import shutil
 import sys
 import textwrap
@@ -11,7 +12,7 @@ from dataclasses import replace
 from io import StringIO
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Args, nearest
@@ -49,21 +50,30 @@ def print_settings(args: Args) -> int:
         settings = replace(settings, appearance=replace(settings.appearance, theme=themes.DARK.name))
     names = ", ".join(sorted(themes.THEME_NAMES))
     found = [replace(one, allowed=names) if one.key == "appearance.theme" else one for one in documented()]
+    rows = [row_list.PickerRow(one, one.key, one.doc) for one in found]
     if args.word:
-        rows = [row_list.PickerRow(one, one.key, one.doc) for one in found]
-        found = [row.value for row in filtered_list.matching(rows, args.word)]
-    if args.format == "json":
-        print_json("settings", [_as_json(one, settings) for one in found], notes)
-        return ExitCode.DONE
+        found = [row.value for row in filtered_list.matching(rows, args.word, is_strict=True)]
     file = settings_file()
     where = f"F12 in acp-tui, or {make_visible_line(str(file))}{'' if file.exists() else ', which is not there yet'}"
-    if not found:
-        say(f"no setting matches {args.word!r}; to change one: {where}")
-        return ExitCode.ERROR
-    lines = [f"To change these: {where}."]
-    for one in found:
-        lines += _about(one, shown_setting(value_in_force(one, settings)))
-    return _done(lines, notes)
+    status = ExitCode.DONE if found else _nothing_matches("setting", args.word, rows, f"; to change one: {where}")
+    if args.format == "json":
+        print_json("settings", [_as_json(one, settings) for one in found], notes)
+    elif found:
+        lines = [f"To change these: {where}."]
+        for one in found:
+            lines += _about(one, shown_setting(value_in_force(one, settings)))
+        _show_with_notes(lines, notes)
+    return status
+
+
+def _nothing_matches(what: str, query: str, rows: Iterable[PickerRow[Any]], advice: str = "") -> int:
+    """Say so, with the words of the rows' names that were probably meant."""
+    known = {word for row in rows for word in re.findall(r"[^\W_]{3,}", f"{row.label} {row.other_words}".lower())}
+    typed = query.lower().split()
+    near = [word if word in known else nearest(word, sorted(known)) or word for word in typed]
+    meant = f"; did you mean {' '.join(near)}?" if near != typed else ""
+    say(f"no {what} matches {query!r}{meant}{advice}")
+    return ExitCode.ERROR
 
 
 def _as_json(one: SettingDoc, settings: Settings) -> dict[str, object]:
@@ -94,10 +104,9 @@ def print_keys(args: Args) -> int:
 
     keys_in_force = keymap.keymap_of(settings_in(Path.cwd()).settings.keys)
     is_json = args.format == "json"
-    if is_json and not args.word:
-        shown: Sequence[PickerRow[Command]] = list(help.help_rows(keys_in_force, is_each=True))
-    else:
-        shown = help.matching_rows(keys_in_force, args.word or " " * args.all)
+    each: Sequence[PickerRow[Command]] = list(help.help_rows(keys_in_force, is_each=True))
+    shown = each if is_json and not args.word else help.matching_rows(keys_in_force, args.word or " " * args.all)
+    status = ExitCode.DONE if shown else _nothing_matches("key or command", args.word, each)
     if is_json:
         data = [
             {
@@ -110,16 +119,14 @@ def print_keys(args: Args) -> int:
             for row in shown
         ]
         print_json("keys", data, keys_in_force.notes)
-        return ExitCode.DONE
-    if not shown:
-        say(f"no key or command matches {args.word!r}")
-        return ExitCode.ERROR
-    lines = [*_plain(shown)]
-    if not args.word:
-        count = len(help.matching_rows(keys_in_force, " "))
-        lines += ["" if args.all else f"\nThese are the {len(shown)} basic ones. All {count}: acp-tui keys --all"]
-        lines += ["Those that match, each with its name for [keys]: acp-tui keys WORD"]
-    return _done(lines, keys_in_force.notes)
+    elif shown:
+        lines = [*_plain(shown)]
+        if not args.word:
+            count = len(help.matching_rows(keys_in_force, " "))
+            lines += ["" if args.all else f"\nThese are the {len(shown)} basic ones. All {count}: acp-tui keys --all"]
+            lines += ["Those that match, each with its name for [keys]: acp-tui keys WORD"]
+        _show_with_notes(lines, keys_in_force.notes)
+    return status
 
 
 def _written(command: Command, keys_in_force: Keymap) -> list[str]:
@@ -143,12 +150,11 @@ def _ways(row: PickerRow[Command]) -> str:
     return " ".join(filter(None, (row.aside, *(f"/{each}" for each in row.value.slashes))))
 
 
-def _done(lines: Iterable[str], notes: Iterable[str]) -> int:
+def _show_with_notes(lines: Iterable[str], notes: Iterable[str]) -> None:
     """Print the lines, then problems in the settings."""
     _show("\n".join(lines) + "\n")
     for note in notes:
         say(note)
-    return ExitCode.DONE
 
 
 def _show(text: str) -> None:

@@ -45,12 +45,14 @@ UNTITLED: Final = "(untitled)"
 
 
 def run(args: Args) -> int:
-    list_sessions(None if args.all else args.cwd, args.word, as_json=args.format == "json")
-    return ExitCode.DONE
+    return list_sessions(None if args.all else args.cwd, args.word, as_json=args.format == "json")
 
 
-def list_sessions(cwd: Path | None, words: str, *, as_json: bool) -> None:
-    """Print the sessions of a folder and its repository's other worktrees, or of all, that contain `words`."""
+def list_sessions(cwd: Path | None, words: str, *, as_json: bool) -> int:
+    """Print the sessions of a folder and its repository's other worktrees, or of all, that contain `words`.
+
+    None is an error only if words were looked for.
+    """
     index = recordings_index()
     with ExitOnError(ExitCode.ERROR):
         found = SessionMarks().marked(sessions_of(index, cwd, words))
@@ -65,7 +67,9 @@ def list_sessions(cwd: Path | None, words: str, *, as_json: bool) -> None:
                 if line and line != past.title:
                     print(make_visible_line(f"{'':<{margin}}  {line}"))
         else:
-            print(what_is_elsewhere(index, cwd, words, "acp-tui", "sessions", *([words] if words else []), "--all"))
+            none = what_is_elsewhere(index, cwd, words, "acp-tui", "sessions", *([words] if words else []), "--all")
+            (say if words else print)(none)
+    return ExitCode.ERROR if words and not found else ExitCode.DONE
 
 
 def sessions_of(index: SessionIndex, cwd: Path | None, words: str = "") -> list[PastSession]:

@@ -228,8 +228,8 @@ async def test_sessions_are_listed_with_the_line_that_was_looked_for_and_as_json
     offered, _, title = capsys.readouterr().out.rstrip().partition("\t")
     assert session_id.startswith(offered)
     assert title.endswith(": Zebras?")
-    assert main(["sessions", "lions", "--all"]) == 0
-    assert capsys.readouterr().out == "No recorded session contains 'lions'.\n"
+    assert main(["sessions", "lions", "--all"]) == 1
+    assert capsys.readouterr().err == "acp-tui: No recorded session contains 'lions'.\n"
 
 
 async def test_sessions_of_several_folders_are_listed_with_theirs(
@@ -315,10 +315,10 @@ async def test_a_folder_without_sessions_tells_of_those_in_others(
     await record(tmp_path, "Zebras?")
     assert main(["sessions", "--cwd", str(other)]) == 0
     assert capsys.readouterr().out.endswith(f" in {other}, but 1 in another folder: acp-tui sessions --all\n")
-    assert main(["sessions", "lions", "--cwd", str(other)]) == 0
-    assert capsys.readouterr().out == f"No recorded session contains 'lions' in {other}.\n"
-    assert main(["sessions", "zebras", "--cwd", str(other)]) == 0
-    assert capsys.readouterr().out.endswith("acp-tui sessions zebras --all\n")
+    assert main(["sessions", "lions", "--cwd", str(other)]) == 1
+    assert capsys.readouterr().err == f"acp-tui: No recorded session contains 'lions' in {other}.\n"
+    assert main(["sessions", "zebras", "--cwd", str(other)]) == 1
+    assert capsys.readouterr().err.endswith("acp-tui sessions zebras --all\n")
 
 
 async def test_a_session_is_exported_and_nothing_overwritten(
