@@ -28,7 +28,7 @@ from acp_tui.conversation.wording import clock
 from acp_tui.ui.base.app import BaseApp, keep_what_is_loaded
 from acp_tui.ui.commands.command import Command, Place
 from acp_tui.ui.commands.help import HelpScreen
-from acp_tui.ui.commands.keymap import BY_ID, PLACES_OF, Keymap
+from acp_tui.ui.commands.keymap import BY_ID, PLACES_OF, Keymap, keymap_of
 from acp_tui.ui.commands.table import COMMANDS, REPLAY_COMMANDS
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.kit.desktop import copy
@@ -41,6 +41,7 @@ from acp_tui.ui.replay.timeline import RecordedAnswer, Timeline
 from acp_tui.ui.session.find_bar import FindBar
 from acp_tui.ui.session.status import facts_of, state_of
 from acp_tui.ui.session.status_line import MAX_CELLS, MIN_CELLS, Status, StatusLine, state_of_tab, tab_label
+from acp_tui.ui.textual_gaps.internals import bindings_of_key
 
 READING: Final = "reading the recording"
 ENOUGH_S: Final = 0.5
@@ -60,12 +61,11 @@ def replay_keymap(chosen: Keymap) -> Keymap:
     return Keymap({id_: () if _PLACES.isdisjoint(PLACES_OF[id_]) else keys for id_, keys in chosen.keys.items()})
 
 
-def bindings() -> list[Binding]:
-    """What a replay does, and what it says of keys that need a session."""
+def refused_keys(chosen: Keymap) -> Mapping[str, str]:
+    """The keys of what needs a session, each with its command's ID."""
     here = {each.id for each in REPLAY_COMMANDS}
-    refused = (each for each in COMMANDS if each.where == "session" and each.has_priority and each.id not in here)
-    rows = (*REPLAY_COMMANDS, *refused)
-    return [Binding(each.keys, each.action, each.title, show=False, id=each.id) for each in rows]
+    ids = (each.id for each in COMMANDS if each.where == "session" and each.has_priority and each.id not in here)
+    return {key: id_ for id_ in ids for key in chosen.keys[id_]}
 
 
 class SessionLine(Static):
@@ -122,7 +122,9 @@ class ReplayScreen(Screen[None]):
     """Shows one session of the recording at a time."""
 
     PLACE: ClassVar[Place] = "replay"
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings()]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(each.keys, each.action, each.title, show=False, id=each.id) for each in REPLAY_COMMANDS
+    ]
 
     def __init__(
         self,
@@ -139,6 +141,7 @@ class ReplayScreen(Screen[None]):
         self.projector = Projector(self._player, pace, self._show_step)
         self._until = until
         self._settings = settings or Settings()
+        self._refused = refused_keys(keymap_of(self._settings.keys))
         self._chosen: SessionId | None = None
         """The session that stays on the screen; None: the one that the user turned to last."""
         self._note = READING
@@ -287,7 +290,6 @@ class ReplayScreen(Screen[None]):
         position = Position(
             at_s=player.at_s,
             length_s=max(timeline.length_s, player.at_s),
-            share=1.0 if player.is_at_end else timeline.share_until(player.moment),
             is_playing=self.projector.plays,
             speed=self.projector.pace.speed,
             prompts=timeline.prompts_until(player.moment, self._stays_with),
@@ -303,6 +305,13 @@ class ReplayScreen(Screen[None]):
         return "the end" if self.timeline.events and self._player.is_at_end else ""
 
     # Keys
+
+    def before_key(self, event: events.Key) -> bool:
+        """Refuse what needs a session, unless the focused widget has a use for the key. Returns whether it did."""
+        is_refused = event.key in self._refused and not (self.focused and any(bindings_of_key(self.focused, event.key)))
+        if is_refused:
+            self.action_do(self._refused[event.key])
+        return is_refused
 
     def action_toggle_playing(self) -> None:
         """Play or pause. At the end, play from the beginning."""
@@ -450,8 +459,6 @@ class Position(NamedTuple):
 
     at_s: float = 0.0
     length_s: float = 0.0
-    share: float = 0.0
-    """The fraction of events played, 0 to 1."""
     is_playing: bool = False
     speed: float = 1.0
     prompts: tuple[int, int] = (0, 0)
@@ -493,7 +500,7 @@ def bar_of(position: Position, width: int) -> Content:
         right = Content.styled("  " + " · ".join(filter(None, facts)), "$foreground-muted")
         room = width - left.cell_length - right.cell_length
         if room >= MIN_TRACK:
-            done = min(round(room * position.share), room)
+            done = round(room * position.at_s / position.length_s) if position.length_s else 0
             track = (("━" * done, "$text-accent"), ("─" * (room - done), "$foreground-muted"))
             return Content.assemble(left, *track, right)
     return Content.assemble(left, right).truncate(width, ellipsis=True)

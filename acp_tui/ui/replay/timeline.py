@@ -225,10 +225,6 @@ class Timeline:
         at = bisect_left(self._changes, moment)
         return self._changes[at - 1] if at else 0
 
-    def share_until(self, moment: int) -> float:
-        """How much of what changes has changed by then, from 0 to 1."""
-        return bisect_right(self._changes, moment) / len(self._changes) if self._changes else 0.0
-
     def prompt_after(self, moment: int, session_id: SessionId | None = None) -> int:
         """The moment after the next prompt, of all sessions or this one; the end if there isn't one."""
         prompts = self._prompts.get(session_id, [])

@@ -87,7 +87,7 @@ async def test_a_recording_is_played_to_its_end(tmp_path: Path) -> None:
         await replay.until(lambda: "built" in replay.text)  # its terminal is drawn again from its bytes
         assert "You are welcome." in replay.text
         assert "exit 0" in replay.text
-        assert replay.position.share == 1.0
+        assert replay.position.at_s == replay.position.length_s
         assert replay.position.prompts == (2, 2)
         assert replay.position.note == "the end", "nothing is said of an agent that ends when all turns are over"
 
@@ -196,6 +196,9 @@ async def test_going_back_in_ten_thousand_events_shows_what_was_there(tmp_path: 
         await replay.press("left", "left")
         assert replay.position.at_s == 99.98
         assert "More" not in replay.text
+        await replay.until(lambda: "‖ 1:39 / 3:20" in replay.text)
+        (bar,) = (line for line in replay.text.splitlines() if "‖ 1:39 / 3:20" in line)
+        assert abs(bar.count("━") - bar.count("─")) <= 1, "half of the time has passed, after nearly all events"
 
 
 async def test_what_needs_a_session_says_that_there_is_none(tmp_path: Path) -> None:
@@ -320,7 +323,7 @@ async def test_a_long_recording_plays_while_it_is_read_and_its_end_waits_for_tha
             recording.more.release(len(two_turns()))
             await replay.until(lambda: "You are welcome." in replay.text)
             await replay.until(lambda: "the end" in replay.text)
-            assert replay.position.share == 1.0
+            assert replay.position.at_s == replay.position.length_s
 
 
 def many_calls(count: int) -> Iterator[Event]:
@@ -349,7 +352,7 @@ async def test_the_end_of_a_long_recording_is_shown_while_the_rest_is_read(tmp_p
             await replay.until(lambda: "All is read." in replay.text)
             assert replay.screen.timeline.length == 6
             assert "reading the recording" in replay.text
-            assert replay.position.share == 1.0
+            assert replay.position.at_s == replay.position.length_s
             shown = below_notices()
             await replay.press("left", "right", "left_square_bracket")  # moments around the end aren't known yet
             await replay.until(lambda: "Only the end has been read so far." in replay.text)
@@ -380,14 +383,18 @@ async def test_the_events_of_a_recording_are_read_again_from_its_file(tmp_path: 
 
 
 def test_a_narrow_bar_leaves_out_the_prompts_and_then_the_track() -> None:
-    position = Position(65, 3725, 0.5, True, 2.0, (1, 3))
-    assert bar_of(position, 60).plain == "▶ 1:05 / 1:02:05  " + "━" * 11 + "─" * 11 + "  prompt 1 of 3 · ×2"
-    assert bar_of(position, 40).plain == "▶ 1:05 / 1:02:05  " + "━" * 9 + "─" * 9 + "  ×2"
-    assert bar_of(position, 24).plain == "▶ 1:05 / 1:02:05    ×2"
+    position = Position(1825, 3650, is_playing=True, speed=2.0, prompts=(1, 3))
+    assert bar_of(position, 60).plain == "▶ 30:25 / 1:00:50  " + "━" * 10 + "─" * 11 + "  prompt 1 of 3 · ×2"
+    assert bar_of(position, 40).plain == "▶ 30:25 / 1:00:50  " + "━" * 8 + "─" * 9 + "  ×2"
+    assert bar_of(position, 24).plain == "▶ 30:25 / 1:00:50    ×2"
 
 
 async def test_keys_that_the_user_chose_count_in_a_replay_too(tmp_path: Path) -> None:
-    chosen = (KeyChoice("find", ("ctrl+g",)), KeyChoice("replay_play", ("x",)))
+    chosen = (
+        KeyChoice("find", ("ctrl+g",)),
+        KeyChoice("replay_play", ("x",)),
+        KeyChoice("show_changes", ("ctrl+x",)),
+    )
     timeline = unread_timeline_of(tmp_path, two_turns())
     app = ReplayApp(timeline, pace=AT_ONCE, settings=Settings(keys=chosen))
     with anyio.fail_after(TEST_LIMIT_S):
@@ -396,6 +403,12 @@ async def test_keys_that_the_user_chose_count_in_a_replay_too(tmp_path: Path) ->
             await replay.paused()
             await pilot.press("f9")
             assert not replay.screen.query("FindBar")
+            before = pilot.app.notices.shown
+            await pilot.press("f5")
+            assert pilot.app.notices.shown is before, "nothing is refused that the key no longer does"
+            await pilot.press("ctrl+x")
+            said = "Not available in a replay: show what has changed in the workspace."
+            assert pilot.app.notices.shown[-1].message == said
             await pilot.press("ctrl+g")
             await replay.until(lambda: bool(replay.screen.query("FindBar")))
             await pilot.press("escape", "home")
