@@ -107,6 +107,7 @@ async def test_of_other_places_it_shows_the_basic_keys_and_all_after_a_space() -
 async def test_enter_does_what_is_under_the_cursor() -> None:
     async with open_dialog(HelpScreen()) as page:
         await page.write("what has changed")
+        await page.until(lambda: "Enter run" in page.text)
         await page.press("enter")
         assert page.result == "do('show_changes')"
 
@@ -114,6 +115,7 @@ async def test_enter_does_what_is_under_the_cursor() -> None:
 async def test_what_needs_the_focus_elsewhere_is_only_read() -> None:
     async with open_dialog(HelpScreen()) as page:
         await page.write("select everything")
+        await page.until(lambda: "↑ ↓ move · Esc close" in page.text)
         await page.press("enter")
         assert page.result is NOTHING
 
@@ -129,6 +131,7 @@ async def test_it_closes_by_the_key_that_opened_it_and_by_escape(key: str) -> No
 async def test_a_topic_is_read_above_the_help(size: tuple[int, int]) -> None:
     async with open_dialog(HelpScreen(), size=size) as page:
         await page.write(topics()["security"])
+        await page.until(lambda: "Enter read" in page.text)
         await page.press("enter")
         assert "what doesn't, and who decides" in page.words
         await page.press("pagedown", "escape")
