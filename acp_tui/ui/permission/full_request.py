@@ -18,6 +18,7 @@ from acp_tui.ui.commands.command import Place as KeyPlace
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import MOVING, READING, bindings_of
 from acp_tui.ui.kit.commenting import CommentView
+from acp_tui.ui.kit.dialog import key_lines
 from acp_tui.ui.permission.request_body import Place, RowCounts, share_out
 from acp_tui.ui.permission.request_keys import AnswerableRequest
 from acp_tui.ui.rendering.diff import DiffLayout
@@ -87,19 +88,22 @@ class FullRequest(AnswerableRequest):
         self.lay_out()
 
     def keys(self, *, has_focus: bool, is_cut: bool) -> Sequence[str]:
-        """How to answer, read, and go back."""
+        """Lines that tell how to answer, read, and go back: at most two, without the rarest keys if they don't fit."""
         hint = keys_in_force(self).hint
         content = self.asked.call.shown_content if self.asked is not None else ()
         diffs = [item for item in content if isinstance(item, TextDiff)]
+        comments = self._subject.keys if diffs else ()
+        has_begun = len(comments) > 1  # a selection or a comment: what leads on comes first
         changes = [
+            *(comments if has_begun else ()),
             *["{next_change} {previous_change} changes"] * (len(self._drawn.hunks) > 1),
             *ways_to_draw(self._place.layout_of_diffs, is_whole=self._place.shows_whole_file)
             * any(diff.old_text and diff.new_text for diff in diffs),
-            *(self._subject.keys if diffs else ()),
+            *(comments if not has_begun else ()),
         ]
         ways = self._ways_to_answer(is_cut=is_cut, has_more_files=bool(diffs))
         keys = [*ways, *changes, "{interrupt} cancel the turn", "{raw} raw", "{leave_review} back"]
-        return [key for key in map(hint, keys) if key]
+        return key_lines([key for key in map(hint, keys) if key], self._width, 0)
 
     @property
     def _start_row(self) -> int:

@@ -46,6 +46,17 @@ async def test_the_card_says_which_key_opens_it() -> None:
         assert "f full screen" in page.text
 
 
+async def test_the_keys_take_two_rows_and_the_rarest_are_left_out() -> None:
+    async with open_page(size=(76, 24)) as page:
+        await _open(page, content=(EDIT, WHOLE))
+        await page.ask("another", title="Edit a file")
+        first, second = page.text.partition("PgDn more")[2].splitlines()[:2]
+        assert "[ ] files, other requests" in first
+        assert "side by side" in second
+        assert "Esc back" in second
+        assert "raw" not in second
+
+
 async def test_every_line_can_be_read_while_title_or_answers_stay_in_view() -> None:
     async with open_page(size=WIDE) as page:
         await _open(page, content=(WHOLE,))
