@@ -184,7 +184,7 @@ class ToolCallDrawing(KeptDrawing):
         status = tool_calls.PENDING if self._entry.waiting and call.is_settled else self._entry.shown_status
         glyph = STATUS_GLYPHS.get(status, "◌")
         said = "" if status in WITHOUT_WORD else make_visible_line(self._entry.status_words)
-        word = "needs your decision" if self._entry.waiting else said
+        word = "" if self._entry.waiting else said  # the card says that it waits
         icons = [
             Gutter(f"  {glyph} ", palette.status),
             Gutter(f"{KIND_ICONS.get(call.kind, OTHER_ICON)} ", palette.muted),
