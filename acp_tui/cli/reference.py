@@ -27,9 +27,7 @@ from acp_tui.conversation.visible import make_visible_line
 from acp_tui.docs import for_terminals, topics
 
 if TYPE_CHECKING:
-    from acp_tui.client.settings.settings import Settings
     from acp_tui.ui.commands.command import Command
-    from acp_tui.ui.commands.keymap import Keymap
     from acp_tui.ui.kit.row_list import PickerRow
 
 
@@ -57,7 +55,17 @@ def print_settings(args: Args) -> int:
     where = f"F12 in acp-tui, or {make_visible_line(str(file))}{'' if file.exists() else ', which is not there yet'}"
     status = ExitCode.DONE if found else _nothing_matches("setting", args.word, rows, f"; to change one: {where}")
     if args.format == "json":
-        print_json("settings", [_as_json(one, settings) for one in found], notes)
+        data = [
+            {
+                "key": one.key,
+                "value": value_in_force(one, settings),
+                "default": one.default,
+                "allowed": one.allowed,
+                "about": one.doc,
+            }
+            for one in found
+        ]
+        print_json("settings", data, notes)
     elif found:
         lines = [f"To change these: {where}."]
         for one in found:
@@ -69,21 +77,10 @@ def print_settings(args: Args) -> int:
 def _nothing_matches(what: str, query: str, rows: Iterable[PickerRow[Any]], advice: str = "") -> int:
     """Say so, with the words of the rows' names that were probably meant."""
     known = {word for row in rows for word in re.findall(r"[^\W_]{3,}", f"{row.label} {row.other_words}".lower())}
-    typed = query.lower().split()
-    near = [word if word in known else nearest(word, sorted(known)) or word for word in typed]
-    meant = f"; did you mean {' '.join(near)}?" if near != typed else ""
+    near = " ".join(word if word in known else nearest(word, sorted(known)) or word for word in query.lower().split())
+    meant = f"; did you mean {near}?" if near != " ".join(query.lower().split()) else ""
     say(f"no {what} matches {query!r}{meant}{advice}")
     return ExitCode.ERROR
-
-
-def _as_json(one: SettingDoc, settings: Settings) -> dict[str, object]:
-    return {
-        "key": one.key,
-        "value": value_in_force(one, settings),
-        "default": one.default,
-        "allowed": one.allowed,
-        "about": one.doc,
-    }
 
 
 def _about(one: SettingDoc, value: str) -> Iterator[str]:
@@ -91,11 +88,8 @@ def _about(one: SettingDoc, value: str) -> Iterator[str]:
     yield f"\n[{one.key}]" if is_table else f"{one.key} = {value}" if value else one.key
     usual = shown_setting(one.default)
     default = f" Default: {usual}." if value != usual else ""
-    yield _indented(one.doc if is_table else f"{one.doc} Allowed: {one.allowed}.{default}")
-
-
-def _indented(text: str) -> str:
-    return textwrap.fill(text, columns(), initial_indent="    ", subsequent_indent="    ")
+    text = one.doc if is_table else f"{one.doc} Allowed: {one.allowed}.{default}"
+    yield textwrap.fill(text, columns(), initial_indent="    ", subsequent_indent="    ")
 
 
 def print_keys(args: Args) -> int:
@@ -112,7 +106,9 @@ def print_keys(args: Args) -> int:
             {
                 "where": row.group,
                 "name": row.value.id,
-                "keys": _written(row.value, keys_in_force),
+                "keys": [row.value.fixed_characters]
+                if row.value.fixed_characters
+                else [*keys_in_force.keys[row.value.id]],
                 "title": row.value.title,
                 "about": row.description,
             }
@@ -127,10 +123,6 @@ def print_keys(args: Args) -> int:
             lines += ["Those that match, each with its name for [keys]: acp-tui keys WORD"]
         _show_with_notes(lines, keys_in_force.notes)
     return status
-
-
-def _written(command: Command, keys_in_force: Keymap) -> list[str]:
-    return [command.fixed_characters] if command.fixed_characters else list(keys_in_force.keys[command.id])
 
 
 def _plain(rows: Sequence[PickerRow[Command]]) -> Iterator[str]:

@@ -49,10 +49,7 @@ def run(args: Args) -> int:
 
 
 def list_sessions(cwd: Path | None, words: str, *, as_json: bool) -> int:
-    """Print the sessions of a folder and its repository's other worktrees, or of all, that contain `words`.
-
-    None is an error only if words were looked for.
-    """
+    """Print the sessions of a folder and its repository's other worktrees, or of all, that contain `words`."""
     index = recordings_index()
     with ExitOnError(ExitCode.ERROR):
         found = SessionMarks().marked(sessions_of(index, cwd, words))

@@ -58,7 +58,11 @@ class HelpScreen(Dialog[str | None]):
             row for row in rows if row.value.where in self._here or (self._is_all and row.value.where != "replay")
         ]
         if self._is_all:
-            shown += _topic_rows()
+            for topic, title in topics().items():  # and each of its sections, which its text finds
+                for heading, text in sections(topic).items():
+                    label = f"{title}: {heading}" if heading else title
+                    row = PickerRow((topic, heading), label, group="To read", is_rare=bool(heading), other_words=text)
+                    shown.append(row)
         self._rows.show_rows(shown)
 
     def action_help(self) -> None:
@@ -76,14 +80,6 @@ class HelpScreen(Dialog[str | None]):
             self.app.push_screen(TopicScreen(*message.row.value))
         elif message.row.value.action:
             self.dismiss(message.row.value.action)
-
-
-def _topic_rows() -> Iterator[PickerRow[Any]]:
-    """A row for each page, and for each of its sections, which its text finds."""
-    for topic, title in topics().items():
-        for heading, text in sections(topic).items():
-            label = f"{title}: {heading}" if heading else title
-            yield PickerRow((topic, heading), label, group="To read", is_rare=bool(heading), other_words=text)
 
 
 TOGETHER: Final[Mapping[str, tuple[str, ...]]] = {
@@ -142,7 +138,8 @@ def help_rows(
             has_few = is_narrow or len(ids) > 1
             keys = " ".join(filter(None, (_keys_shown(row, keymap, is_first=has_few) for row in rows)))
             usual = dict.fromkeys(_usual(row, keymap) for row in rows)
-            about = "; ".join(filter(None, (command.help, _slash(command), *usual)))
+            slashes = ", ".join(f"/{each}" for each in command.slashes) + " in the prompt" * bool(command.slashes)
+            about = "; ".join(filter(None, (command.help, slashes, *usual)))
             is_rare = not BASIC.intersection(ids) and (place not in here[:1] or place == "prompt")
             words = " ".join(f"{row.title} {_words(row)}" for row in rows)
             yield PickerRow(rows[0], title, about, group, aside=keys, is_rare=is_rare, other_words=words)
@@ -161,10 +158,6 @@ def matching_rows(keymap: Keymap, query: str) -> Sequence[PickerRow[Command]]:
 def _words(command: Command) -> str:
     """Its name in the settings, and its slash commands."""
     return " ".join((command.id, *command.slashes, command.aliases))
-
-
-def _slash(command: Command) -> str:
-    return ", ".join(f"/{each}" for each in command.slashes) + " in the prompt" if command.slashes else ""
 
 
 def _usual(command: Command, keymap: Keymap) -> str:

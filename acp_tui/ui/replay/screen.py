@@ -61,13 +61,6 @@ def replay_keymap(chosen: Keymap) -> Keymap:
     return Keymap({id_: () if _PLACES.isdisjoint(PLACES_OF[id_]) else keys for id_, keys in chosen.keys.items()})
 
 
-def refused_keys(chosen: Keymap) -> Mapping[str, str]:
-    """The keys of what needs a session, each with its command's ID."""
-    here = {each.id for each in REPLAY_COMMANDS}
-    ids = (each.id for each in COMMANDS if each.where == "session" and each.has_priority and each.id not in here)
-    return {key: id_ for id_ in ids for key in chosen.keys[id_]}
-
-
 class SessionLine(Static):
     """Shows the sessions, their states, and which one is on the screen."""
 
@@ -95,11 +88,7 @@ def _label(number: int, conversation: Conversation, cells: int, *, is_shown: boo
     return tab_label(number, state_of_tab(conversation, has_news=False), name, cells, is_front=is_shown)
 
 
-def about(timeline: Timeline) -> str:
-    return "\n".join(_lines(timeline))
-
-
-def _lines(timeline: Timeline) -> Iterator[str]:
+def about(timeline: Timeline) -> Iterator[str]:
     header = timeline.header
     yield from (f"File     {path}" for path in timeline.recording.paths)
     yield f"Agent    {timeline.agent}: {shlex.join(header.argv)}"
@@ -141,7 +130,12 @@ class ReplayScreen(Screen[None]):
         self.projector = Projector(self._player, pace, self._show_step)
         self._until = until
         self._settings = settings or Settings()
-        self._refused = refused_keys(keymap_of(self._settings.keys))
+        keys, here = keymap_of(self._settings.keys).keys, {each.id for each in REPLAY_COMMANDS}
+        refused = [
+            each.id for each in COMMANDS if each.where == "session" and each.has_priority and each.id not in here
+        ]
+        self._refused = {key: id_ for id_ in refused for key in keys[id_]}
+        """What needs a session, by the user's keys for it."""
         self._chosen: SessionId | None = None
         """The session that stays on the screen; None: the one that the user turned to last."""
         self._note = READING
@@ -399,7 +393,7 @@ class ReplayScreen(Screen[None]):
             await self.run_action(action)
 
     def action_tell_about(self) -> None:
-        self.app.push_screen(ReadingScreen("The recording", about(self.timeline)))
+        self.app.push_screen(ReadingScreen("The recording", "\n".join(about(self.timeline))))
 
     def action_do(self, id_: str) -> None:
         """Refuse: a replay has no agent, opens no editor, and writes no file."""

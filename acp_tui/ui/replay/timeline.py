@@ -330,7 +330,6 @@ def _agent_in(frame: bytes) -> str:
 
 STEP_MS: Final = 50
 DEBOUNCE_MS: Final = 200
-_NO_TIMEOUT: Final = 0
 
 
 async def growth_of(path: Path) -> AsyncIterator[None]:
@@ -338,7 +337,5 @@ async def growth_of(path: Path) -> AsyncIterator[None]:
 
     Raises OSError or RuntimeError if it can't be watched.
     """
-    async for _ in watchfiles.awatch(
-        path, watch_filter=None, step=STEP_MS, debounce=DEBOUNCE_MS, rust_timeout=_NO_TIMEOUT
-    ):
+    async for _ in watchfiles.awatch(path, watch_filter=None, step=STEP_MS, debounce=DEBOUNCE_MS, rust_timeout=0):
         yield
