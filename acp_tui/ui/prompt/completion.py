@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
@@ -44,7 +45,7 @@ class Suggestion:
     further: str = ""
     """The text that Tab inserts instead, to continue from there: an open folder."""
     is_run: bool = False
-    """Whether choosing it runs it instead of inserting it."""
+    """Whether Enter runs it instead of inserting it: a command that needs nothing after its name."""
     places: tuple[int, ...] = ()
     """The letters of the label that were typed."""
     name_at: int = 0
@@ -352,19 +353,18 @@ def _ours(taken: set[str] | None) -> Iterator[_Known]:
         for slash, title in command.slashes.items() if command.action else ():
             name = f"{OURS}{slash}" if taken is None or slash in taken else slash
             aliases = command.aliases if slash == command.slash else ""
-            argument = command.slash_argument(slash)
-            is_run = slash in command.shortcut_names or not argument  # without a name, a shortcut asks for it
-            yield _known(name, title, OWN_GROUP, argument, is_run=is_run, aliases=aliases)
+            yield _known(name, title, OWN_GROUP, command.slash_argument(slash), aliases)
 
 
-def _known(name: str, description: str, group: str, hint: str, *, is_run: bool = False, aliases: str = "") -> _Known:
+def _known(name: str, description: str, group: str, hint: str, aliases: str = "") -> _Known:
     about = " ".join(description[:MAX_DESCRIPTION].split())
-    suggestion = Suggestion(
-        f"/{name}", f"/{name}" if is_run else f"/{name} ", is_run=is_run, description=about, group=group
-    )
+    is_run = not hint or _OPTIONAL.search(hint) is not None
+    suggestion = Suggestion(f"/{name}", f"/{name} ", is_run=is_run, description=about, group=group)
     return _Known(name, suggestion, f" {about.lower()} {aliases}", hint, aliases)
 
 
+_OPTIONAL: Final = re.compile(r"\A\[[^]]*\]\Z|\boptional", re.IGNORECASE)
+"""What hints say if nothing has to follow: agents have no other way to tell."""
 TYPING_KEYS: Final = frozenset({"backspace", "delete", "ctrl+h"})
 """In addition to keys that insert a character."""
 CLOSING: Final = frozenset(" \t.,;:!?)]}>'\"")
@@ -478,14 +478,15 @@ class Completion:
     def _write(self, suggestion: Suggestion, *, goes_further: bool = False) -> None:
         place = self._place
         assert place is not None
-        if suggestion.is_run and not goes_further:
+        line = self._prompt.document.get_line(place.row)
+        if suggestion.is_run and not goes_further and self._prompt.text == line[place.start : place.stop]:
             self.close()
-            self._prompt.clear_draft()
-            self._prompt.post_message(PromptInput.Submitted(suggestion.written))
+            self._prompt.set_draft(suggestion.written.rstrip())
+            self._prompt.action_send()
             return
         text = suggestion.further if goes_further and suggestion.further else suggestion.written
         self._is_typed = goes_further and bool(suggestion.further)
-        following = self._prompt.document.get_line(place.row)[place.stop :]
+        following = line[place.stop :]
         if following[:1] in CLOSING and following:
             text = text.rstrip(" ")
         self.close()
@@ -522,7 +523,7 @@ class Completion:
         if first.startswith("!") or not prompt.selection.is_empty or not prompt.has_focus:
             return None
         row, column = prompt.cursor_location
-        if row == 0 and column and first.startswith("/"):
+        if row == 0 and column and first.startswith("/") and not prompt.asks_why:
             name = first[1:column]
             if not any(map(str.isspace, name)):
                 rest = first[column:].split(maxsplit=1)
