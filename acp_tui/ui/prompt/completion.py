@@ -369,6 +369,8 @@ TYPING_KEYS: Final = frozenset({"backspace", "delete", "ctrl+h"})
 """In addition to keys that insert a character."""
 CLOSING: Final = frozenset(" \t.,;:!?)]}>'\"")
 """No space is inserted before these."""
+JOINING: Final = frozenset(".,;:!?)]}")
+"""These take the place of the space after a path: lines of it, or the rest of the sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -417,6 +419,8 @@ class Completion:
         self._delayed: events.Key | None = None
         """Enter or Tab, pressed before the suggestions for the typed text were ready."""
         self._ghost = ""
+        self._end: tuple[int, int] | None = None
+        """Where the cursor was after a path and a space were written, until the next key."""
         self._mentioned: list[str] = []
         """What was looked for on the disk, as it's written."""
 
@@ -428,6 +432,9 @@ class Completion:
 
     def takes_key(self, event: events.Key) -> bool:
         """Handle the list's keys while it's open."""
+        end, self._end = self._end, None
+        if end == self._prompt.cursor_location and event.character in JOINING:
+            self._prompt.action_delete_left()
         self._is_typed = event.is_printable or event.key in TYPING_KEYS
         if not self.is_open:
             # Textual would insert the hint into the draft.
@@ -491,6 +498,8 @@ class Completion:
             text = text.rstrip(" ")
         self.close()
         self._prompt.replace(text, (place.row, place.start), (place.row, place.stop), maintain_selection_offset=False)
+        if text.endswith(" ") and place.mention is not None:
+            self._end = self._prompt.cursor_location
 
     # What is being written
 
