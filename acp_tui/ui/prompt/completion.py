@@ -8,7 +8,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from anyio import to_thread
 from rich.segment import Segment
@@ -96,10 +96,12 @@ class SuggestionList(RowList):
 
     def open(self, rows: Sequence[Suggestion | InfoRow], room: int) -> None:
         """Show the rows in the `room` rows above. The cursor is on the first row that can be chosen."""
-        self._label_cells = max((width_cells(_text(row)) for row in rows[:MAX_MEASURED] if _has_more(row)), default=0)
+        described = (row for row in rows[:MAX_MEASURED] if isinstance(row, Suggestion) and row.description)
+        self._label_cells = max(map(width_cells, map(_text, described)), default=0)
         has_frame = room >= LOW
         self.set_class(not has_frame, "-bare")
-        self.show([_picker_row(row) for row in rows], 0 if isinstance(rows[0], Suggestion) else NO_ROW)
+        shown = [PickerRow(row, _text(row), group=row.group if isinstance(row, Suggestion) else "") for row in rows]
+        self.show(shown, 0 if isinstance(rows[0], Suggestion) else NO_ROW)
         lines = min(len(self._lines), max(MIN_ROWS, room // 2), max(room - FRAME_ROWS * has_frame, 1))
         height = lines + FRAME_ROWS * has_frame
         self.styles.height = height
@@ -129,40 +131,22 @@ class SuggestionList(RowList):
         value: Suggestion | InfoRow = self.rows[index].value
         room = width - 1
         if isinstance(value, InfoRow):
-            return [Segment(" "), *_remark(value, room, palette)]
-        label_room, about = self._columns(value, room)
-        label = _fitted(
-            list(_label(value, palette, is_at_cursor=index == self.cursor)), label_room, keeps_end=bool(value.name_at)
-        )
-        return [Segment(" "), *label, Segment(about, palette.muted)]
-
-    def _columns(self, value: Suggestion, room: int) -> tuple[int, str]:
-        """The width of the label, and the text after it. A narrow screen shows only the label."""
-        label_cells = min(self._label_cells, room // 2)
+            aside = make_visible_line(value.aside)
+            text = cut(_text(value), max(room - width_cells(aside), 2))
+            gap = " " * (room - width_cells(text) - width_cells(aside))
+            return [Segment(f" {text}{gap}{aside}", palette.muted)]
+        label_cells, about = min(self._label_cells, room // 2), ""
         about_cells = room - label_cells - len(GAP)
-        if not value.description or about_cells < MIN_DESCRIPTION_CELLS:
-            return room, ""
-        gap = " " * max(label_cells - width_cells(_text(value)), 0) + GAP
-        return label_cells, gap + cut_at_word(make_visible_line(value.description), about_cells)
-
-
-def _picker_row(value: Suggestion | InfoRow) -> PickerRow[Any]:
-    return PickerRow(value, _text(value), group=value.group if isinstance(value, Suggestion) else "")
+        if value.description and about_cells >= MIN_DESCRIPTION_CELLS:
+            gap = " " * max(label_cells - width_cells(_text(value)), 0) + GAP
+            about = gap + cut_at_word(make_visible_line(value.description), about_cells)
+        segments = [*_label(value, palette, is_at_cursor=index == self.cursor)]
+        label = _fitted(segments, label_cells if about else room, keeps_end=bool(value.name_at))
+        return [Segment(" "), *label, Segment(about, palette.muted)]
 
 
 def _text(value: Suggestion | InfoRow) -> str:
     return make_visible_line(value.label if isinstance(value, Suggestion) else value.text)
-
-
-def _has_more(value: Suggestion | InfoRow) -> bool:
-    return isinstance(value, Suggestion) and bool(value.description)
-
-
-def _remark(value: InfoRow, room: int, palette: Palette) -> list[Segment]:
-    aside = make_visible_line(value.aside)
-    text = cut(_text(value), max(room - width_cells(aside), 2))
-    gap = " " * max(room - width_cells(text) - width_cells(aside), 0)
-    return [Segment(text, palette.muted), Segment(gap + aside, palette.muted)]
 
 
 def _label(value: Suggestion, palette: Palette, *, is_at_cursor: bool) -> Iterator[Segment]:
@@ -235,11 +219,10 @@ def _lines_of(root: Path, writing: PartialMention, lines: str) -> list[Row]:
     except RuntimeError:  # there is no home folder
         return []
     seen = workspace_files.peek(path, lines, PEEKED_LINES)
-    return [] if seen is None else [InfoRow(writing.path, _count(seen)), *_numbered(seen)]
-
-
-def _count(seen: workspace_files.FileExcerpt) -> str:
-    return f"{seen.count:,}{' or more' if seen.is_cut else ''} line{'' if seen.count == 1 else 's'}"
+    if seen is None:
+        return []
+    count = f"{seen.count:,}{' or more' * seen.is_cut} line{'s' * (seen.count != 1)}"
+    return [InfoRow(writing.path, count), *_numbered(seen)]
 
 
 def _numbered(seen: workspace_files.FileExcerpt) -> Iterator[InfoRow]:
@@ -463,20 +446,13 @@ class Completion:
         if self._shown != self._place:
             self._delayed = event
             return True
-        suggestion = self._list.suggestion
-        if suggestion is None or self._is_written(suggestion):
+        suggestion, line = self._list.suggestion, self._prompt.document.get_line(self._place.row)
+        if suggestion is None or line[self._place.start :] == suggestion.written.rstrip():
             self._left_alone = self._beginning
             self.close()
             return event.key == "tab"
         self._write(suggestion, goes_further=event.key == "tab")
         return True
-
-    def _is_written(self, suggestion: Suggestion) -> bool:
-        place = self._place
-        if place is None:
-            return False
-        line = self._prompt.document.get_line(place.row)
-        return line[place.start : place.stop] == suggestion.written.rstrip() and place.stop == len(line)
 
     def _choose_clicked(self) -> None:
         if self._list.suggestion is not None and self._place is not None:
@@ -620,19 +596,16 @@ class Completion:
         if not rows or room < 1:
             self._hide()
         else:
-            self._mounted().open(rows, room)
+            if self._list.parent is None:
+                frame = self._prompt.parent
+                assert isinstance(frame, Widget)
+                frame.mount(self._list, before=self._prompt)
+                self._prompt.watch(self._prompt, "has_focus", self._focus_changed, init=False)
+            self._list.open(rows, room)
         self._shown = place
         delayed, self._delayed = self._delayed, None
         if delayed is not None:
             self._prompt.post_message(events.Key(delayed.key, delayed.character))
-
-    def _mounted(self) -> SuggestionList:
-        if self._list.parent is None:
-            frame = self._prompt.parent
-            assert isinstance(frame, Widget)
-            frame.mount(self._list, before=self._prompt)
-            self._prompt.watch(self._prompt, "has_focus", self._focus_changed, init=False)
-        return self._list
 
     def _focus_changed(self, has_focus: bool) -> None:
         if not has_focus:
