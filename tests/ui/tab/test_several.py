@@ -330,7 +330,7 @@ async def test_nothing_starts_outside_a_repository_or_with_one_agent(
         make_repository(desk.tabs[0].cwd, ONE_FILE)
         await desk.press("enter")
         await desk.shows("1 chosen")
-        await desk.press("enter")
+        await desk.press_slowly("enter")
         await desk.shows("Space chooses the one at the cursor")
         await desk.press("escape")
         await desk.shows("/several Fix it")
