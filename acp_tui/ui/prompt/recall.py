@@ -21,6 +21,7 @@ from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import Input, Static
 
+from acp_tui.client.attachments.attach import without_mentions
 from acp_tui.client.prompts.history import PastPrompt, PromptHistory, Query
 from acp_tui.client.prompts.memory import DraftKey, PromptMemory
 from acp_tui.client.sessions.prompt_queue import PastedImage, Prompt
@@ -278,6 +279,8 @@ DRAFT_IS_BACK: Final = "Your draft from last time is back; {interrupt} clears it
 DRAFT_IS_ASIDE: Final = "↑ brings your draft from last time back"
 PAUSE_S: Final = 0.25
 """The draft is saved after this long without typing."""
+MAX_OUTPUT: Final = 20_000
+"""Characters of each command's output to save with the draft."""
 
 
 class Recall:
@@ -418,9 +421,11 @@ class Recall:
         return await self._memory.with_pictures(text, [(image.name, image.data) for image in images])
 
     async def keep(self) -> None:
-        """Save the draft with its images, and before it the queued prompts and the comments on lines."""
+        """Save the draft with its images, and before it what waits: output, queued prompts, and comments on lines."""
         place, queued, comments = self._place, self._queued(), [each.prompt() for each in self._prompt.comments]
-        before = (*(prompt.written for prompt in queued), comments_prompt(comments) if comments else "")
+        offered = self._session.commands.offered if self._session is not None else ()
+        outputs = (without_mentions(one.told(MAX_OUTPUT).rstrip()) for one in offered)
+        before = (*outputs, *(prompt.written for prompt in queued), comments_prompt(comments) if comments else "")
         draft = "\n\n".join(filter(None, (*before, self._unsent)))
         images = (*(image for prompt in queued for image in prompt.images), *self._prompt.images)
         self._memory.drafts.put(place, await self._with_files(draft, images))

@@ -17,6 +17,7 @@ from acp_tui.client.settings.settings import HistorySettings, Settings
 from acp_tui.conversation.facts import SessionId
 from acp_tui.ui.prompt import recall
 from acp_tui.ui.prompt.input import PromptInput
+from support.desks import SESSION, OpenDesk
 from support.folding import agent
 from support.pages import COMMENT, draft_file, open_recalling_page, remembers
 from support.screens import AGENT, CWD, Page, ScreenApp, new_session, open_page, show
@@ -113,6 +114,19 @@ async def test_comments_on_lines_are_text_before_the_draft_after_a_restart(monke
     async with open_recalling_page() as page:
         assert page.draft == f"{told}\n\n!ls"
         assert page.prompt.comments == []
+
+
+async def test_output_that_waits_for_the_next_prompt_is_text_before_the_draft_after_a_restart(
+    open_desk: OpenDesk,
+) -> None:
+    async with open_desk(SESSION, "serve_until_closed()") as desk:
+        await desk.has_session()
+        await desk.send("!echo see @a.py")
+        await desk.shows("see @a.py", "exit 0", "output of `echo see @a.py`")
+        await desk.write("What is that?")
+    (draft,) = draft_file().read().values()
+    assert mentions(draft) == []
+    assert draft.replace("\\", "") == "$ echo see @a.py\nsee @a.py\n(exit 0)\n\nWhat is that?"
 
 
 async def test_comments_that_were_sent_are_not_there_again() -> None:
