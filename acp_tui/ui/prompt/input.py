@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -202,6 +202,8 @@ class PromptInput(DraftArea):
         """The draft to send as soon as that's possible."""
         self.key_helpers: list[KeyHelper] = []
         """They get each key before it becomes text, in this order."""
+        self.note_press: Callable[[events.Key | events.Paste], None] = lambda event: None
+        """Called with each key and paste before anything else."""
         self.editing_mode: EditingMode | None = None
         """Whether characters are text or commands; None until it's loaded. Then characters are text."""
         self._giving_way: Timer | None = None
@@ -223,6 +225,7 @@ class PromptInput(DraftArea):
 
     async def on_key(self, event: events.Key) -> None:
         """Offer the key to the helpers first: Textual calls the handlers of base classes later."""
+        self.note_press(event)
         self.end_saying()
         self._has_closed_reason &= event.key == "escape"
         if self._is_handled(event):
@@ -353,6 +356,7 @@ class PromptInput(DraftArea):
         """Insert the text. Paths of dropped files become mentions."""
         event.stop()
         event.prevent_default()
+        self.note_press(event)
         self.paste(event.text)
 
     def paste(self, text: str) -> None:
