@@ -23,6 +23,7 @@ ALLOWED: Final = {
         "input": "its prompt is made visible",
     },
     "cli/reference.py": {"rich.console": "draws into a string, which is printed"},
+    "client/line_comments.py": {"os.fdopen": "a file that is read"},
     "client/spill.py": {"os.pwrite": "a file"},
     "client/agents/archive.py": {
         "sys.stderr": "a program of its own, whose stderr is a pipe to acp-tui",

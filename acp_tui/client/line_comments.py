@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from hashlib import blake2b
 from itertools import groupby
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
@@ -14,16 +16,21 @@ from acp_tui.conversation.visible import make_visible_line
 
 _FENCE: Final = re.compile("`{3,}")
 
-Version: TypeAlias = tuple[int, int]
-"""When a file was last changed, and its size in bytes."""
+MAX_BYTES: Final = 1 << 20
+Version: TypeAlias = bytes
+"""A digest of a file's content, so that a change that was undone is none; of a large file, when it was changed."""
 
 
 def version_of(file: Path) -> Version | None:
+    """None if it can't be read. Takes a few milliseconds at most, and doesn't wait for pipes."""
     try:
-        found = file.stat()
+        with os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK), "rb") as opened:
+            found = os.fstat(opened.fileno())
+            if found.st_size > MAX_BYTES:
+                return f"{found.st_mtime_ns} {found.st_size}".encode()
+            return blake2b(opened.read(MAX_BYTES)).digest()
     except (OSError, ValueError):
         return None
-    return found.st_mtime_ns, found.st_size
 
 
 class Comment(NamedTuple):

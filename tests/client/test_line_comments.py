@@ -1,11 +1,12 @@
 """Comments on lines of diffs: where they are, what the prompt says of them, and when they are stale."""
 
+import os
 from pathlib import Path
 
 import pytest
 
 from acp_tui.client.attachments.attach import mentions
-from acp_tui.client.line_comments import Comment, comment_on, version_of, write_comment
+from acp_tui.client.line_comments import MAX_BYTES, Comment, comment_on, version_of, write_comment
 from acp_tui.client.line_comparison import PlacedLine
 
 CONTEXT = PlacedLine("a.py", " ", "same", 4, 4)
@@ -74,6 +75,22 @@ def test_a_comment_is_stale_once_its_file_has_changed(tmp_path: Path) -> None:
     assert comment.prompt().startswith("a.py:5 (the file has changed since)\n")
     file.unlink()
     assert comment.prompt().startswith("a.py:5 (the file has changed since)\n")
+
+
+@pytest.mark.parametrize("size", [4, MAX_BYTES + 1])
+def test_a_comment_is_not_stale_once_its_file_is_as_it_was(tmp_path: Path, size: int) -> None:
+    file = tmp_path / "a.py"
+    file.write_bytes(b"n" * size)
+    comment = _comment(ADDED, file=file)
+    file.write_bytes(b"o" * size)
+    assert "changed" in comment.prompt()
+    file.write_bytes(b"n" * size)
+    assert ("changed" in comment.prompt()) == (size > MAX_BYTES)  # which isn't read
+
+
+def test_a_pipe_in_place_of_the_file_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.py")
+    assert "changed" not in _comment(ADDED, file=tmp_path / "a.py").prompt()
 
 
 def test_a_comment_on_a_file_that_is_not_here_is_not_stale() -> None:

@@ -16,6 +16,7 @@ from acp_tui.client.line_comparison import PlacedLine
 from acp_tui.client.prompts.history import HistoryFile, PastPrompt
 from acp_tui.client.prompts.memory import DraftFile
 from acp_tui.client.settings.location import state_folder
+from acp_tui.client.settings.settings import Appearance, KeyChoice, Settings
 from acp_tui.conversation.entries import TerminalState
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.updates import (
@@ -24,8 +25,9 @@ from acp_tui.conversation.updates import (
     TerminalOpened,
 )
 from acp_tui.ui.dialogs.take_over import TakenTerminal, TakeOver
+from acp_tui.ui.kit.themes import DARK
 from acp_tui.ui.prompt.recall import Recall
-from support.screens import CWD, SIZE, Page, open_page
+from support.screens import CWD, SIZE, Page, ScreenApp, open_page
 
 # Programs in terminals, one of which has the keyboard
 
@@ -142,6 +144,15 @@ def history_file() -> HistoryFile:
 def kept_texts() -> Sequence[str]:
     """The saved prompts, oldest first."""
     return [prompt.text for prompt in history_file().read()]
+
+
+async def use_vim(page: Page) -> None:
+    """Use Vim's keys, once they are loaded."""
+    await page.until(lambda: page.prompt.editing_mode is not None)
+    app = page.pilot.app
+    assert isinstance(app, ScreenApp)
+    app.use_settings(Settings(appearance=Appearance(DARK.name), keys=(KeyChoice("preset", ("vim", "vim-prompt")),)))
+    await page.settled()
 
 
 def draft_file() -> DraftFile:

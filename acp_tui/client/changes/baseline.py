@@ -82,29 +82,27 @@ class Baseline:
             while directory and self.tree.status(directory) is None:
                 directory = directory.rpartition("/")[0]
             return self.is_listing_settled(directory)
-        return status.st_ctime_ns < self._released_ns and not self._may_have_moved(directory)
+        return status.st_ctime_ns < self._released_ns and not self.may_have_moved(directory)
 
     def is_listing_settled(self, directory: str) -> bool:
         """Whether nothing that was in a directory when the session began can be missing from it."""
         found = self.tree.status(directory)
         if self._released_ns is None or found is None:
             return self._released_ns is None
-        return found.st_mtime_ns < self._released_ns and not self._may_have_moved(directory)
+        return found.st_mtime_ns < self._released_ns and not self.may_have_moved(directory)
 
-    def _may_have_moved(self, directory: str) -> bool:
+    def may_have_moved(self, directory: str) -> bool:
         """Whether another directory may be here now, whose files have kept their times.
 
         Moving a directory changes its own time, and that of the one it's in.
         """
-        assert self._released_ns is not None
-        while directory:
-            above = directory.rpartition("/")[0]
-            own, outer = self.tree.status(directory), self.tree.status(above)
-            if own is None or outer is None:
+        released_ns, own = self._released_ns, self.tree.status(directory)
+        while directory and released_ns is not None:
+            directory = directory.rpartition("/")[0]
+            outer = self.tree.status(directory)
+            if own is None or outer is None or own.st_ctime_ns >= released_ns <= outer.st_mtime_ns:
                 return True
-            if own.st_ctime_ns >= self._released_ns <= outer.st_mtime_ns:
-                return True
-            directory = above
+            own = outer
         return False
 
     def remember(self, path: str, tracked: IndexEntry | None = None) -> None:

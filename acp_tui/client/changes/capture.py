@@ -14,13 +14,14 @@ The prompt doesn't wait for it (`Baseline.release`), and it takes its time (`Pac
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from itertools import islice
+from itertools import groupby, islice
 from typing import Final, TypeVar
 
 from anyio import to_thread
 
 from acp_tui.client.changes.baseline import Baseline, below
 from acp_tui.client.changes.git import Git
+from acp_tui.client.changes.git_index import IndexEntry
 from acp_tui.client.changes.pace import Pace
 from acp_tui.client.changes.survey import not_in_index
 from acp_tui.client.changes.tree import join
@@ -144,16 +145,23 @@ class _Capture:
         """Remember what isn't as the index says. Returns the submodules and the files with attributes."""
         inside: list[str] = []
         attributes: list[str] = []
-        for entry in self._pace.spread(self._areas.indexes[area].entries()):
-            path = join(area, entry.path)
-            if entry.is_repository:
-                inside.append(entry.path)
-                continue
-            if entry.path.endswith(ATTRIBUTES):
-                attributes.append(entry.path)
-            status = self._baseline.tree.status(path)
-            if status is None or not entry.is_still(status) or not self._baseline.note_mode(entry, status):
-                self._baseline.remember(path, entry)
+        entries = self._pace.spread(self._areas.indexes[area].entries())
+        for folder, listed in groupby(entries, lambda entry: join(area, entry.path).rpartition("/")[0]):
+            still: list[IndexEntry] = []
+            for entry in listed:
+                if entry.is_repository:
+                    inside.append(entry.path)
+                    continue
+                if entry.path.endswith(ATTRIBUTES):
+                    attributes.append(entry.path)
+                status = self._baseline.tree.status(join(area, entry.path))
+                if status is None or not entry.is_still(status) or not self._baseline.note_mode(entry, status):
+                    self._baseline.remember(join(area, entry.path), entry)
+                else:
+                    still.append(entry)
+            if self._baseline.may_have_moved(folder):  # back to where git knew it, say
+                for entry in still:
+                    self._baseline.remember(join(area, entry.path), entry)
         return inside, attributes
 
     def _remember(self, area: str, paths: Iterable[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import count
@@ -76,6 +77,15 @@ class OfferedOutput:
     terminal_id: TerminalId
     number: int
     """Number of the command among the session's own commands, from 1."""
+    terminal: Terminal
+
+    def told(self, most: int = sys.maxsize) -> str:
+        """Its output so far, at most this many characters from its end, and how it ended."""
+        snapshot = self.terminal.output()
+        output, status = snapshot.output.rstrip(), snapshot.exit_status
+        end = "(still running)" if status is None else f"({how_ended(status.exit_code, status.signal)})"
+        cut = "(the beginning is omitted)\n" if snapshot.truncated or len(output) > most else ""
+        return f"$ {self.line}\n{cut}{output[-most:]}\n{end}\n"
 
 
 class OwnCommands:
@@ -98,13 +108,14 @@ class OwnCommands:
         except TerminalError as error:
             raise ClientError(str(error)) from error
         self._apply(updates.CommandRun(line, terminal_id))
-        self._offered.append(OfferedOutput(line, terminal_id, next(self._numbers)))
+        terminal = self._tools.own_terminal(terminal_id)
+        self._offered.append(OfferedOutput(line, terminal_id, next(self._numbers), terminal))
 
     async def run_to_end(self, line: str) -> updates.TerminalExit:
         """Run a command line to its end. If it succeeds, its output isn't for the agent."""
         await self.run(line)
         one = self._offered[-1]
-        status = await self._tools.own_terminal(one.terminal_id).wait_for_exit()
+        status = await one.terminal.wait_for_exit()
         if status.exit_code == 0:
             self.drop(one.terminal_id)
         return status
@@ -116,16 +127,8 @@ class OwnCommands:
     def take(self) -> tuple[TextResource, ...]:
         """The attachments for the next prompt: each command with its output so far and how it ended."""
         offered, self._offered = self._offered, []
-        return tuple(self._resource(one) for one in offered)
-
-    def _resource(self, one: OfferedOutput) -> TextResource:
-        snapshot = self._tools.own_terminal(one.terminal_id).output()
-        status = snapshot.exit_status
-        end = "(still running)" if status is None else f"({how_ended(status.exit_code, status.signal)})"
-        cut = "(the beginning is omitted)\n" if snapshot.truncated else ""
-        text = f"$ {one.line}\n{cut}{snapshot.output.rstrip()}\n{end}\n"
         # The URI doesn't contain the terminal's ID, because later output is only for the user.
-        return TextResource(f"{COMMAND_SCHEME}{one.number}", text, "text/plain")
+        return tuple(TextResource(f"{COMMAND_SCHEME}{one.number}", one.told(), "text/plain") for one in offered)
 
 
 MAX_ROUNDS: Final = 100

@@ -43,7 +43,7 @@ UNDO: Final = "{undo_revert} undo · "
 COPY: Final = "{changes_copy_back} copy to where the worktree came from · "
 KEYS: Final = "{reload} refresh · {dialog_close} back"
 KEYS_OF_CHANGES: Final = "{list_choose} review · {revert} revert · "
-OLDER: Final = " It counts from when acp-tui opened this folder."
+OPENED: Final = ", when acp-tui opened this folder"
 IN_GIT: Final = " `!git diff` in the prompt shows more."
 
 
@@ -172,13 +172,12 @@ class ChangesScreen(ModalScreen[None]):
     def _show_list(self, wanted: str = "") -> None:
         changes = self._folder.changes
         self._list.show_changes([changes[path] for path in sorted(changes)], wanted)
-        since = self._folder.since
+        since = self._folder.since + OPENED * (not self._is_in_worktree)
         self._title.update(f"Changes  {self._folder.summary()}" if changes else "Changes")
         who = f"since {since} (any program)"
         notes = self._folder.notes
         nothing = f"No change is known since {since}." if notes else f"Nothing has changed since {since}."
-        if not self._is_in_worktree:
-            nothing += OLDER + IN_GIT * self._folder.is_in_git
+        nothing += IN_GIT * (self._folder.is_in_git and not self._is_in_worktree)
         self._since.update(who if changes else nothing)
         self._notes.update(make_visible("\n".join(notes)))
         self._notes.display = bool(notes)

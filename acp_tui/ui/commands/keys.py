@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, Final
 
 import anyio
 from textual import events
 from textual.app import App
+from textual.screen import Screen
 from textual.timer import Timer
 from textual.widget import Widget
 
@@ -57,6 +58,8 @@ class Keys:
         """The last key and its time, since a focused question went away; None after a pause."""
         self._gone_took_text = False
         self._has_told_stray = False
+        self._entered: tuple[float, Collection[Screen[Any]]] | None = None
+        """When the last key was Enter, and the screens that were open then; None after another key."""
 
     @property
     def idle_s(self) -> float:
@@ -105,20 +108,18 @@ class Keys:
         if is_stray and isinstance(event, events.Paste):
             self._tell_stray()
             return True
+        if isinstance(event, events.Key) and not event.is_forwarded and self._is_for_what_was_before(event):
+            return True
         if not isinstance(event, events.Key) or event.is_forwarded:
             return False
         app, screen = self._app, self._app.screen
         if screen.focused is not None and not screen.focused.is_attached:
             screen.set_focus(None)  # it got the focus while it was being removed, and would swallow every key
         above = self._above_question(event.key)
-        if above is not None:
-            self._end_pause(event)
-            await app.run_action(above.action_by(event.key), app.screen_stack[0])
-            return True
-        meaning = self._meaning(event)
+        meaning = above or self._meaning(event)
         if isinstance(meaning, Command):
             self._end_pause(event)
-            await app.run_action(meaning.action_by(event.key), screen)
+            await app.run_action(meaning.action_by(event.key), screen if above is None else app.screen_stack[0])
             return True
         has_effect_anywhere = bool(meaning) and has_priority(screen, meaning)
         if not meaning or has_effect_anywhere:
@@ -132,6 +133,15 @@ class Keys:
             event.key, event.character = meaning, meaning if len(meaning) == 1 else None
         before_key = getattr(screen, "before_key", None)
         return before_key is not None and before_key(event) is True
+
+    def _is_for_what_was_before(self, event: events.Key) -> bool:
+        """Whether this is Enter again, before anyone could read what Enter has just opened: a double press, say."""
+        at_s, screens = self._clock() - age_of(event.time, time.monotonic()), tuple(self._app.screen_stack)
+        before, self._entered = self._entered, (at_s, screens) if event.key == "enter" else None
+        if before is None or self._entered is None or at_s - before[0] >= GUARD_S or screens[-1] in before[1]:
+            return False
+        self._entered = at_s, before[1]
+        return True
 
     def note_question_gone(self, *, took_text: bool) -> None:
         """Drop Enter and Esc from now on until a pause: they are meant for the question that had the focus.

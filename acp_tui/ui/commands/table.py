@@ -102,9 +102,9 @@ def _of_a_tab() -> tuple[Command, ...]:
         Command("go_back", "", lambda do, shortcut: do.go_back(shortcut), "Go back to a prompt",
                 "edit, fork, hand over, undo; Esc Esc, too",
                 shortcuts=(
-                    ("undo", "Put back the files as they were at a prompt"),
-                    ("fork", "Go on in a fork of the session, which stays as it is"),
-                    ("handover", "Go on with another agent, from here or from a prompt"),
+                    ("undo", "Go back to a prompt: put the files back"),
+                    ("fork", "Go back to a prompt: go on in a fork"),
+                    ("handover", "Go back to a prompt: go on with another agent"),
                 ),
                 when=lambda do: do.was_said),
         Command("begin_in_worktree", "", lambda do, name: do.begin_in_worktree(name),

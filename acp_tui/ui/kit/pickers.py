@@ -27,16 +27,26 @@ PICKER_KEYS: Final = "{move_up} {move_down} move · {list_choose} choose · {dia
 class ListDialog(Dialog[V], Generic[V]):
     """A dialog whose only field for text is its search line, if it has one."""
 
-    def before_key(self, event: Key) -> None:
-        """Close for what is meant for the session below: text for its draft, and what leads to its question."""
+    _is_writing = False
+
+    def before_key(self, event: Key) -> bool:
+        """Pass on what is meant for the session below: text for its draft, and what leads to its question.
+
+        What follows the first letter that is no key here is text, too, and the Enter after it chooses nothing.
+        """
         prompt = self.prompt_below
         if prompt is None:
-            return
+            return False
         command = keys_in_force(self).command_at(("prompt", "session"), event.key)
         leads = command is not None and command.id in LEADING and is_asked_on(prompt.screen)
-        if leads or is_unbound_text(self.focused, event):
+        if leads:
             self.dismiss(None)
             prompt.screen.set_focus(prompt)
+        was_writing = self._is_writing
+        self._is_writing = is_unbound_text(self.focused, event) or (was_writing and event.is_printable)
+        if self._is_writing:
+            self.write_below(event.character or "")
+        return self._is_writing or (was_writing and event.key == "enter")
 
 
 class Picker(ListDialog[V | None], Generic[V]):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from anyio import to_thread
 from rich.segment import Segment
@@ -44,7 +45,7 @@ class Suggestion:
     further: str = ""
     """The text that Tab inserts instead, to continue from there: an open folder."""
     is_run: bool = False
-    """Whether choosing it runs it instead of inserting it."""
+    """Whether Enter runs it instead of inserting it: a command that needs nothing after its name."""
     places: tuple[int, ...] = ()
     """The letters of the label that were typed."""
     name_at: int = 0
@@ -95,10 +96,12 @@ class SuggestionList(RowList):
 
     def open(self, rows: Sequence[Suggestion | InfoRow], room: int) -> None:
         """Show the rows in the `room` rows above. The cursor is on the first row that can be chosen."""
-        self._label_cells = max((width_cells(_text(row)) for row in rows[:MAX_MEASURED] if _has_more(row)), default=0)
+        described = (row for row in rows[:MAX_MEASURED] if isinstance(row, Suggestion) and row.description)
+        self._label_cells = max(map(width_cells, map(_text, described)), default=0)
         has_frame = room >= LOW
         self.set_class(not has_frame, "-bare")
-        self.show([_picker_row(row) for row in rows], 0 if isinstance(rows[0], Suggestion) else NO_ROW)
+        shown = [PickerRow(row, _text(row), group=row.group if isinstance(row, Suggestion) else "") for row in rows]
+        self.show(shown, 0 if isinstance(rows[0], Suggestion) else NO_ROW)
         lines = min(len(self._lines), max(MIN_ROWS, room // 2), max(room - FRAME_ROWS * has_frame, 1))
         height = lines + FRAME_ROWS * has_frame
         self.styles.height = height
@@ -128,40 +131,22 @@ class SuggestionList(RowList):
         value: Suggestion | InfoRow = self.rows[index].value
         room = width - 1
         if isinstance(value, InfoRow):
-            return [Segment(" "), *_remark(value, room, palette)]
-        label_room, about = self._columns(value, room)
-        label = _fitted(
-            list(_label(value, palette, is_at_cursor=index == self.cursor)), label_room, keeps_end=bool(value.name_at)
-        )
-        return [Segment(" "), *label, Segment(about, palette.muted)]
-
-    def _columns(self, value: Suggestion, room: int) -> tuple[int, str]:
-        """The width of the label, and the text after it. A narrow screen shows only the label."""
-        label_cells = min(self._label_cells, room // 2)
+            aside = make_visible_line(value.aside)
+            text = cut(_text(value), max(room - width_cells(aside), 2))
+            gap = " " * (room - width_cells(text) - width_cells(aside))
+            return [Segment(f" {text}{gap}{aside}", palette.muted)]
+        label_cells, about = min(self._label_cells, room // 2), ""
         about_cells = room - label_cells - len(GAP)
-        if not value.description or about_cells < MIN_DESCRIPTION_CELLS:
-            return room, ""
-        gap = " " * max(label_cells - width_cells(_text(value)), 0) + GAP
-        return label_cells, gap + cut_at_word(make_visible_line(value.description), about_cells)
-
-
-def _picker_row(value: Suggestion | InfoRow) -> PickerRow[Any]:
-    return PickerRow(value, _text(value), group=value.group if isinstance(value, Suggestion) else "")
+        if value.description and about_cells >= MIN_DESCRIPTION_CELLS:
+            gap = " " * max(label_cells - width_cells(_text(value)), 0) + GAP
+            about = gap + cut_at_word(make_visible_line(value.description), about_cells)
+        segments = [*_label(value, palette, is_at_cursor=index == self.cursor)]
+        label = _fitted(segments, label_cells if about else room, keeps_end=bool(value.name_at))
+        return [Segment(" "), *label, Segment(about, palette.muted)]
 
 
 def _text(value: Suggestion | InfoRow) -> str:
     return make_visible_line(value.label if isinstance(value, Suggestion) else value.text)
-
-
-def _has_more(value: Suggestion | InfoRow) -> bool:
-    return isinstance(value, Suggestion) and bool(value.description)
-
-
-def _remark(value: InfoRow, room: int, palette: Palette) -> list[Segment]:
-    aside = make_visible_line(value.aside)
-    text = cut(_text(value), max(room - width_cells(aside), 2))
-    gap = " " * max(room - width_cells(text) - width_cells(aside), 0)
-    return [Segment(text, palette.muted), Segment(gap + aside, palette.muted)]
 
 
 def _label(value: Suggestion, palette: Palette, *, is_at_cursor: bool) -> Iterator[Segment]:
@@ -234,11 +219,10 @@ def _lines_of(root: Path, writing: PartialMention, lines: str) -> list[Row]:
     except RuntimeError:  # there is no home folder
         return []
     seen = workspace_files.peek(path, lines, PEEKED_LINES)
-    return [] if seen is None else [InfoRow(writing.path, _count(seen)), *_numbered(seen)]
-
-
-def _count(seen: workspace_files.FileExcerpt) -> str:
-    return f"{seen.count:,}{' or more' if seen.is_cut else ''} line{'' if seen.count == 1 else 's'}"
+    if seen is None:
+        return []
+    count = f"{seen.count:,}{' or more' * seen.is_cut} line{'s' * (seen.count != 1)}"
+    return [InfoRow(writing.path, count), *_numbered(seen)]
 
 
 def _numbered(seen: workspace_files.FileExcerpt) -> Iterator[InfoRow]:
@@ -352,23 +336,24 @@ def _ours(taken: set[str] | None) -> Iterator[_Known]:
         for slash, title in command.slashes.items() if command.action else ():
             name = f"{OURS}{slash}" if taken is None or slash in taken else slash
             aliases = command.aliases if slash == command.slash else ""
-            argument = command.slash_argument(slash)
-            is_run = slash in command.shortcut_names or not argument  # without a name, a shortcut asks for it
-            yield _known(name, title, OWN_GROUP, argument, is_run=is_run, aliases=aliases)
+            yield _known(name, title, OWN_GROUP, command.slash_argument(slash), aliases)
 
 
-def _known(name: str, description: str, group: str, hint: str, *, is_run: bool = False, aliases: str = "") -> _Known:
+def _known(name: str, description: str, group: str, hint: str, aliases: str = "") -> _Known:
     about = " ".join(description[:MAX_DESCRIPTION].split())
-    suggestion = Suggestion(
-        f"/{name}", f"/{name}" if is_run else f"/{name} ", is_run=is_run, description=about, group=group
-    )
+    is_run = not hint or _OPTIONAL.search(hint) is not None
+    suggestion = Suggestion(f"/{name}", f"/{name} ", is_run=is_run, description=about, group=group)
     return _Known(name, suggestion, f" {about.lower()} {aliases}", hint, aliases)
 
 
+_OPTIONAL: Final = re.compile(r"\A\[[^]]*\]\Z|\boptional", re.IGNORECASE)
+"""What hints say if nothing has to follow: agents have no other way to tell."""
 TYPING_KEYS: Final = frozenset({"backspace", "delete", "ctrl+h"})
 """In addition to keys that insert a character."""
 CLOSING: Final = frozenset(" \t.,;:!?)]}>'\"")
 """No space is inserted before these."""
+JOINING: Final = frozenset(".,;:!?)]}")
+"""These take the place of the space after a path: lines of it, or the rest of the sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -417,6 +402,8 @@ class Completion:
         self._delayed: events.Key | None = None
         """Enter or Tab, pressed before the suggestions for the typed text were ready."""
         self._ghost = ""
+        self._end: tuple[int, int] | None = None
+        """Where the cursor was after a path and a space were written, until the next key."""
         self._mentioned: list[str] = []
         """What was looked for on the disk, as it's written."""
 
@@ -428,6 +415,9 @@ class Completion:
 
     def takes_key(self, event: events.Key) -> bool:
         """Handle the list's keys while it's open."""
+        end, self._end = self._end, None
+        if end == self._prompt.cursor_location and event.character in JOINING:
+            self._prompt.action_delete_left()
         self._is_typed = event.is_printable or event.key in TYPING_KEYS
         if not self.is_open:
             # Textual would insert the hint into the draft.
@@ -456,20 +446,13 @@ class Completion:
         if self._shown != self._place:
             self._delayed = event
             return True
-        suggestion = self._list.suggestion
-        if suggestion is None or self._is_written(suggestion):
+        suggestion, line = self._list.suggestion, self._prompt.document.get_line(self._place.row)
+        if suggestion is None or line[self._place.start :] == suggestion.written.rstrip():
             self._left_alone = self._beginning
             self.close()
             return event.key == "tab"
         self._write(suggestion, goes_further=event.key == "tab")
         return True
-
-    def _is_written(self, suggestion: Suggestion) -> bool:
-        place = self._place
-        if place is None:
-            return False
-        line = self._prompt.document.get_line(place.row)
-        return line[place.start : place.stop] == suggestion.written.rstrip() and place.stop == len(line)
 
     def _choose_clicked(self) -> None:
         if self._list.suggestion is not None and self._place is not None:
@@ -478,18 +461,21 @@ class Completion:
     def _write(self, suggestion: Suggestion, *, goes_further: bool = False) -> None:
         place = self._place
         assert place is not None
-        if suggestion.is_run and not goes_further:
+        line = self._prompt.document.get_line(place.row)
+        if suggestion.is_run and not goes_further and self._prompt.text == line[place.start : place.stop]:
             self.close()
-            self._prompt.clear_draft()
-            self._prompt.post_message(PromptInput.Submitted(suggestion.written))
+            self._prompt.set_draft(suggestion.written.rstrip())
+            self._prompt.action_send()
             return
         text = suggestion.further if goes_further and suggestion.further else suggestion.written
         self._is_typed = goes_further and bool(suggestion.further)
-        following = self._prompt.document.get_line(place.row)[place.stop :]
+        following = line[place.stop :]
         if following[:1] in CLOSING and following:
             text = text.rstrip(" ")
         self.close()
         self._prompt.replace(text, (place.row, place.start), (place.row, place.stop), maintain_selection_offset=False)
+        if text.endswith(" ") and place.mention is not None:
+            self._end = self._prompt.cursor_location
 
     # What is being written
 
@@ -522,7 +508,7 @@ class Completion:
         if first.startswith("!") or not prompt.selection.is_empty or not prompt.has_focus:
             return None
         row, column = prompt.cursor_location
-        if row == 0 and column and first.startswith("/"):
+        if row == 0 and column and first.startswith("/") and not prompt.asks_why:
             name = first[1:column]
             if not any(map(str.isspace, name)):
                 rest = first[column:].split(maxsplit=1)
@@ -610,19 +596,16 @@ class Completion:
         if not rows or room < 1:
             self._hide()
         else:
-            self._mounted().open(rows, room)
+            if self._list.parent is None:
+                frame = self._prompt.parent
+                assert isinstance(frame, Widget)
+                frame.mount(self._list, before=self._prompt)
+                self._prompt.watch(self._prompt, "has_focus", self._focus_changed, init=False)
+            self._list.open(rows, room)
         self._shown = place
         delayed, self._delayed = self._delayed, None
         if delayed is not None:
             self._prompt.post_message(events.Key(delayed.key, delayed.character))
-
-    def _mounted(self) -> SuggestionList:
-        if self._list.parent is None:
-            frame = self._prompt.parent
-            assert isinstance(frame, Widget)
-            frame.mount(self._list, before=self._prompt)
-            self._prompt.watch(self._prompt, "has_focus", self._focus_changed, init=False)
-        return self._list
 
     def _focus_changed(self, has_focus: bool) -> None:
         if not has_focus:

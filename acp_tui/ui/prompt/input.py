@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
@@ -51,22 +52,20 @@ def mentions_of_dropped(text: str, cwd: Path) -> str | None:
     """The mentions for a paste that consists only of existing paths; None for any other. Call it in a thread."""
     from acp_tui.client.completion.matching import mention_of
 
-    for paths in _readings(text):
-        if 0 < len(paths) <= MAX_FILES and all(map(os.path.exists, paths)):  # a Path raises for a name that is too long
+    for words in _readings(text):
+        paths = [path for word in words if (path := _path(word)) is not None]
+        # Not `Path.exists`, which raises for a name that is too long.
+        if 0 < len(words) == len(paths) <= MAX_FILES and all(map(os.path.exists, paths)):
             mentions = [mention_of(_shown(path, cwd)) for path in paths]
             return "".join(f"{mention} " for mention in mentions) if all(mentions) else None
     return None
 
 
-def _readings(text: str) -> Iterator[list[Path]]:
+def _readings(text: str) -> Iterator[list[str]]:
     """The possible readings: one path per line, possibly with blanks; or several, quoted as in a shell."""
-    lines = [line.strip() for line in text.strip().splitlines()]
-    yield [path for line in lines if (path := _path(line)) is not None] if all(map(_path, lines)) else []
-    try:
-        words = shlex.split(text)
-    except ValueError:
-        return
-    yield [path for word in words if (path := _path(word)) is not None] if all(map(_path, words)) else []
+    yield [line.strip() for line in text.strip().splitlines()]
+    with suppress(ValueError):
+        yield shlex.split(text)
 
 
 def _path(word: str) -> Path | None:
@@ -203,6 +202,8 @@ class PromptInput(DraftArea):
         """The draft to send as soon as that's possible."""
         self.key_helpers: list[KeyHelper] = []
         """They get each key before it becomes text, in this order."""
+        self.note_press: Callable[[events.Key | events.Paste], None] = lambda event: None
+        """Called with each key and paste before anything else."""
         self.editing_mode: EditingMode | None = None
         """Whether characters are text or commands; None until it's loaded. Then characters are text."""
         self._giving_way: Timer | None = None
@@ -224,6 +225,7 @@ class PromptInput(DraftArea):
 
     async def on_key(self, event: events.Key) -> None:
         """Offer the key to the helpers first: Textual calls the handlers of base classes later."""
+        self.note_press(event)
         self.end_saying()
         self._has_closed_reason &= event.key == "escape"
         if self._is_handled(event):
@@ -354,6 +356,7 @@ class PromptInput(DraftArea):
         """Insert the text. Paths of dropped files become mentions."""
         event.stop()
         event.prevent_default()
+        self.note_press(event)
         self.paste(event.text)
 
     def paste(self, text: str) -> None:

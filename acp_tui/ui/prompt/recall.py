@@ -21,6 +21,7 @@ from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import Input, Static
 
+from acp_tui.client.attachments.attach import without_mentions
 from acp_tui.client.prompts.history import PastPrompt, PromptHistory, Query
 from acp_tui.client.prompts.memory import DraftKey, PromptMemory
 from acp_tui.client.sessions.prompt_queue import PastedImage, Prompt
@@ -278,6 +279,8 @@ DRAFT_IS_BACK: Final = "Your draft from last time is back; {interrupt} clears it
 DRAFT_IS_ASIDE: Final = "↑ brings your draft from last time back"
 PAUSE_S: Final = 0.25
 """The draft is saved after this long without typing."""
+MAX_OUTPUT: Final = 20_000
+"""Characters of each command's output to save with the draft."""
 
 
 class Recall:
@@ -310,8 +313,9 @@ class Recall:
         """Since the timer was started."""
         self._search: HistorySearch | None = None
         self._has_told_back = False
+        """Whether the user was told that the text in the prompt is from last time."""
         self._unseen = ""
-        """A draft from last time, until a key is pressed."""
+        """A draft from last time, until a key or paste comes."""
         self._shown_s = 0.0
         """When the terminal had shown it, in monotonic seconds."""
         self._session: Session | None = None
@@ -321,6 +325,7 @@ class Recall:
         """Load earlier prompts and drafts."""
         self._say(await self._memory.load())
         self._prompt.key_helpers.append(self)
+        self._prompt.note_press = self._part_from_unseen
         self.draft_changed()
 
     def show_session(self, session: Session, *, was_sent: bool = False) -> None:
@@ -359,8 +364,9 @@ class Recall:
             if (fence := fence_of(self._prompt)) is not None:
                 self._unseen = own
                 fence.when_shown(self, self._prompt, self._note_shown)
-        if own and was_left:
-            self._tell_back()
+        if own and was_left and not self._has_told_back:
+            self._has_told_back = True
+            self._screen.notify(keys_in_force(self._screen).hint(DRAFT_IS_BACK), markup=False)
 
     def _note_shown(self, at_s: float) -> None:
         self._shown_s = at_s
@@ -370,20 +376,14 @@ class Recall:
         pasted = self._prompt.pasted_in(draft)
         self._memory.history.add(draft, self._place.folder, self._agent(), pasted, is_sent=False)
 
-    def _part_from_unseen(self, key: events.Key) -> None:
-        """Set the draft aside if it wasn't on the screen when the key was pressed."""
+    def _part_from_unseen(self, event: events.Key | events.Paste) -> None:
+        """Set the draft aside if it wasn't on the screen at this key or paste."""
         unseen, self._unseen = self._unseen, ""
         fence = fence_of(self._prompt)
-        if unseen and fence is not None and (fence.is_awaited(self) or key.time <= self._shown_s):
+        if unseen and fence is not None and (fence.is_awaited(self) or event.time <= self._shown_s):
             self._prompt.set_draft(self._prompt.draft.removeprefix(unseen))
             self._set_aside(unseen)
             self._screen.notify(DRAFT_IS_ASIDE, markup=False)
-
-    def _tell_back(self) -> None:
-        """Tell the user, once, that the text in the prompt is from last time."""
-        if not self._has_told_back:
-            self._has_told_back = True
-            self._screen.notify(keys_in_force(self._screen).hint(DRAFT_IS_BACK), markup=False)
 
     def sent(self, text: str) -> None:
         """Add it to the earlier prompts."""
@@ -418,9 +418,11 @@ class Recall:
         return await self._memory.with_pictures(text, [(image.name, image.data) for image in images])
 
     async def keep(self) -> None:
-        """Save the draft with its images, and before it the queued prompts and the comments on lines."""
+        """Save the draft with its images, and before it what waits: output, queued prompts, and comments on lines."""
         place, queued, comments = self._place, self._queued(), [each.prompt() for each in self._prompt.comments]
-        before = (*(prompt.written for prompt in queued), comments_prompt(comments) if comments else "")
+        offered = self._session.commands.offered if self._session is not None else ()
+        outputs = (without_mentions(one.told(MAX_OUTPUT).rstrip()) for one in offered)
+        before = (*outputs, *(prompt.written for prompt in queued), comments_prompt(comments) if comments else "")
         draft = "\n\n".join(filter(None, (*before, self._unsent)))
         images = (*(image for prompt in queued for image in prompt.images), *self._prompt.images)
         self._memory.drafts.put(place, await self._with_files(draft, images))
@@ -430,8 +432,9 @@ class Recall:
 
     def takes_key(self, event: events.Key) -> bool:
         """Recall prompts if Up or Down would leave the draft. If a search is open, close it."""
-        self._part_from_unseen(event)
-        if self._close_search():
+        search, self._search = self._search, None
+        if search is not None and search.is_attached:
+            search.action_close()
             return event.key == "escape"
         match event.key:
             case "up":
@@ -516,10 +519,3 @@ class Recall:
         walk.step(self._prompt.draft, 0)
         walk.go_to(text)
         self._put(walk)
-
-    def _close_search(self) -> bool:
-        search, self._search = self._search, None
-        is_open = search is not None and search.is_attached
-        if search is not None and is_open:
-            search.action_close()
-        return is_open

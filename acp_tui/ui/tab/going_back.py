@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from anyio import move_on_after
 from rich.segment import Segment
-from textual import events, work
+from textual import events, on, work
 from textual.geometry import Size
 from textual.strip import Strip
 
@@ -47,18 +47,22 @@ SHORTCUTS: Final[dict[str, tuple[Way, bool]]] = {
     "handover": ("agent", True),
 }
 """What slash commands choose in advance: how to go on, and whether from the session as it is now."""
-LATER_TOO: Final = "a new tab; it remembers what came after, too"
 ONLY_BEFORE: Final = "a new tab, told only what came before"
 SUMMARY: Final = "a new tab, told a summary of it"
 WAYS: Final[dict[Way, tuple[str, str, str]]] = {
     "here": ("Go on here", "edit it; what came after stays", ""),
-    "fork": ("Go on in a fork", LATER_TOO, "a new tab; this session stays as it is"),
+    "fork": (
+        "Go on in a fork",
+        "a new tab; it remembers what came after, too",
+        "a new tab; this session stays as it is",
+    ),
     "anew": ("Go on in a new session", ONLY_BEFORE, SUMMARY),
     "agent": ("Go on with another agent", ONLY_BEFORE, SUMMARY),
     "files": ("Put the files back", "", ""),
 }
 """The label of each, and what it does from a prompt, and from the session as it is now."""
 KEYS: Final = "{move_up} {move_down} move · {next_field} how to go on · {list_choose} do it · {dialog_close} close"
+READING: Final = "reading the files"
 UNKNOWN: Final = "changes unknown"
 FIND_LIMIT_S: Final = 0.5
 NARROW_CELLS: Final = 60
@@ -90,8 +94,6 @@ class GoingBack:
         entries = prompts_in(session.conversation)
         self.prompts = [self._sent(entry, len(entries) - at) for at, entry in enumerate(entries)]
         """The newest first."""
-        self._leads_away = False
-        """Whether only ways to another session are offered."""
 
     def _sent(self, entry: EntryId, number: int) -> SentPrompt:
         sent_at = self._moments.sent_at.get(entry) if self._moments is not None else None
@@ -103,18 +105,22 @@ class GoingBack:
         return message_text(self._session.conversation, entry)
 
     async def choose(self, way: Way, *, is_now: bool) -> None:
-        """Let the user choose a prompt and how to go on from there, beginning with these, and do it."""
-        self._leads_away = is_now
+        """Let the user choose a prompt and how to go on from there, beginning with these, and do it.
+
+        If it can't go on in this way, it begins with the first way that it can.
+        """
         prompt = None if is_now else next(iter(self.prompts), None)
         if way == "files":
             prompt = await self._last_with_changes() or prompt
-        dialog = GoBackDialog(self, way, prompt)
+        # That no file has changed isn't sure yet: the last changes may not have been noticed.
+        can = [row.value for row in self.ways(prompt, None) if row.is_disabled_reason in ("", READING)]
+        dialog = GoBackDialog(self, way if way in can or not can else can[0], prompt)
         match await self._tab.ask(dialog):
             case ("here", SentPrompt(entry)):
                 self._tab.prompt.set_draft(self._text(entry))
                 self._tab.screen.set_focus(self._tab.prompt)
             case ("fork", prompt):
-                typed = self._tab.prompt.draft if is_now and prompt is None else ""  # after the command
+                typed = self._tab.prompt.draft if prompt is None else ""  # after the command
                 fork = await self._fork(prompt)
                 if typed:
                     fork.prompt.set_draft(typed)
@@ -142,7 +148,6 @@ class GoingBack:
             for way, label, about in zip(
                 WAYS, aligned(labels), from_now if prompt is None else from_prompt, strict=True
             )
-            if not (self._leads_away and way in ("here", "files"))
         ]
 
     def _why_not(self, way: Way, prompt: SentPrompt | None, changed: Mapping[str, ChangedPath] | None) -> str:
@@ -164,7 +169,7 @@ class GoingBack:
             case "files" if prompt is not None and not prompt.knows_files:
                 return "acp-tui has no copy of the files as they were: it keeps them until it quits"
             case "files" if not changed:
-                return "no file has changed since" if changed is not None else "reading the files"
+                return "no file has changed since" if changed is not None else READING
         return ""
 
     # Files
@@ -425,14 +430,12 @@ class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
         self.seen = changed or {}
         self._ways.show_ways(self._source.ways(self._prompt, changed))
 
+    @on(events.Resize)
     def _show_way(self) -> None:
         """Show what Enter would do, and to which files."""
         is_files = self._ways.way == "files"
         files = sorted(self.seen.values(), key=lambda change: change.path) if is_files else ()
         self._prompts.leave(self._files.show(files))
-
-    def on_resize(self) -> None:
-        self._show_way()
 
     def action_choose(self, step: int) -> None:
         """Mark the next way to go on, or the one before."""

@@ -18,7 +18,7 @@ from acp_tui.ui.kit.answer_guard import has_left_question
 from acp_tui.ui.prompt.input import PromptInput
 from acp_tui.ui.tab.loading import BEFORE_WRITING, preload_for_answer, preload_in_thread
 from acp_tui.ui.tab.queue_lines import QueueSummary
-from acp_tui.ui.tab.stage import NOT_CONNECTED, STILL_OPENING, Failed, Live, Recorded, Stage, Starting
+from acp_tui.ui.tab.stage import NOT_CONNECTED, STILL_OPENING, Failed, Live, Recorded, Starting
 
 if TYPE_CHECKING:
     from textual.timer import Timer
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.tab.tab import Tab
 
 WATCHING: Final = "You can only watch this session"
-NOT_SENT: Final = "Not sent."
+SENT_LATER: Final = "It will be sent once the session is ready, unless you edit it."
 NOT_STOPPED: Final = "The agent hasn't stopped yet; {restart} ends and restarts it"
 ESCAPE_AGAIN_S: Final = 1.0
 MAX_NAP_S: Final = 30.0
@@ -76,7 +76,7 @@ class PromptController:
     # After the first frame
 
     async def help(self) -> None:
-        """Load completion and earlier prompts."""
+        """Load completion and earlier prompts, and bring back the saved draft."""
         await preload_in_thread(BEFORE_WRITING)
         from acp_tui.ui.prompt import completion, recall, vim  # loading point: BEFORE_WRITING
 
@@ -92,19 +92,14 @@ class PromptController:
         await self._completion.read_templates()
         memory = self._tab.app.prompt_memory
         screen, cwd = self._tab.screen, self._tab.cwd
-        await self._begin_to_recall(
-            recall.Recall(screen, self._prompt, memory, cwd, self._queued, lambda: self._tab.agent_title)
-        )
-
-    async def _begin_to_recall(self, recall: Recall) -> None:
-        """Load earlier prompts, and bring back the saved draft."""
-        await recall.begin()
-        # Not earlier: what the user is writing now isn't a saved draft.
-        self.recall = recall
+        earlier = recall.Recall(screen, self._prompt, memory, cwd, self._queued, lambda: self._tab.agent_title)
+        await earlier.begin()
+        # Not before: what the user is writing now isn't a saved draft.
+        self.recall = earlier
         if self._tab.session is not None:
-            recall.show_session(self._tab.session, was_sent=bool(self._sent_early))
+            earlier.show_session(self._tab.session, was_sent=bool(self._sent_early))
         for text in self._sent_early:
-            recall.sent(text)
+            earlier.sent(text)
         self._sent_early.clear()
 
     def show_session(self, session: Session | None) -> None:
@@ -148,18 +143,11 @@ class PromptController:
             self.slash_command = message.text
             self._tab.screen.run_worker(self._tab.screen.run_action(own))
             return
-        reason = self._reason_not_to_send(stage)
-        if reason:
+        if reason := self._reason_not_to_send:
             is_starting = isinstance(stage, Starting)
             self._prompt.take_back(message, for_later=is_starting)
-            then = (
-                "It will be sent once the session is ready, unless you edit it." if is_starting else "Your draft stays."
-            )
-            self._tab.say(
-                f"{reason} {then}",
-                severity="warning",
-                is_over=lambda: not self._reason_not_to_send(self._tab.stage),
-            )
+            told = f"{reason} {SENT_LATER if is_starting else 'Your draft stays.'}"
+            self._tab.say(told, severity="warning", is_over=lambda: not self._reason_not_to_send)
             return
         assert isinstance(stage, Live)
         typed = message.text
@@ -224,13 +212,12 @@ class PromptController:
         commands = self._tab.panel.conversation.commands if self._tab.panel is not None else ()
         return {command.name.removeprefix("/") for command in commands}
 
-    def _reason_not_to_send(self, stage: Stage) -> str:
-        match stage:
-            case Starting(phase=phase, is_open=is_open):
-                return f"{STILL_OPENING}." if is_open else f"There is no session yet: {phase}."
-            case _:
-                why = self.why_not  # the status line says the others
-                return f"{why}." if why in (STILL_OPENING, WATCHING) else NOT_SENT if why else ""
+    @property
+    def _reason_not_to_send(self) -> str:
+        stage = self._tab.stage
+        if isinstance(stage, Starting):
+            return f"{STILL_OPENING}." if stage.is_open else f"There is no session yet: {stage.phase}."
+        return f"{why}." if (why := self.why_not) else ""
 
     @property
     def why_not(self) -> str:
@@ -292,10 +279,8 @@ class PromptController:
             why = str(error)
         session.queue.add(prompt.text, prompt.images)
         self._tab.say(f"Your prompt is queued: {why}.")
-        if session.conversation.is_idle:
-            queued = session.queue.next()
-            if queued is not None:
-                await self._send(session, queued)
+        if session.conversation.is_idle and (queued := session.queue.next()) is not None:
+            await self._send(session, queued)
         self._show_changed(session)
 
     async def _run_command(self, session: Session, line: str) -> None:
@@ -408,7 +393,7 @@ class PromptController:
     def _go_on(self, session: Session) -> None:
         """Send the first prompt that is held, if the agent is there and idle."""
         if session.queue.is_held and self.why_not:
-            self._tab.say(f"{NOT_SENT} What is queued stays.", is_over=lambda: not self.why_not)
+            self._tab.say(f"{self.why_not}. What is queued stays.", is_over=lambda: not self.why_not)
             return
         prompt = session.queue.next(is_asked_for=True) if self._can_go_on(session) else None
         if prompt is not None:
@@ -469,22 +454,17 @@ class PromptController:
         queue, said, now, key = session.queue, session.conversation, session.now() or due.due, prompt.key
         if due.every_s and not said.is_idle:  # the last one still runs
             queue.reschedule(key, due._replace(due=now + due.every_s))
-        elif not due.until or await self._is_still_wanted(session, key, due.until):
-            if not self._can_send(session):
-                queue.reschedule(key, due._replace(due=now))
-            elif queue.reschedule(key, due.sent(now)):
-                if said.is_idle:
-                    self._tab.run(self._send(session, Prompt(due.text, prompt.images)))
-                else:
-                    queue.add(due.text, prompt.images)
+        elif due.until and await self.run_to_end(session, due.until) == "exit 0":
+            if queue.reschedule(key, None):
+                self._tab.say(f"`{due.until}` succeeds, so your prompt isn't repeated.")
+        elif not self._can_send(session):
+            queue.reschedule(key, due._replace(due=now))
+        elif queue.reschedule(key, due.sent(now)):
+            if said.is_idle:
+                self._tab.run(self._send(session, Prompt(due.text, prompt.images)))
+            else:
+                queue.add(due.text, prompt.images)
         self._look_at_clock(session)
-
-    async def _is_still_wanted(self, session: Session, key: int, until: str) -> bool:
-        """Run the command that ends a repeated prompt."""
-        is_over = await self.run_to_end(session, until) == "exit 0"
-        if is_over and session.queue.reschedule(key, None):
-            self._tab.say(f"`{until}` succeeds, so your prompt isn't repeated.")
-        return not is_over
 
     async def run_to_end(self, session: Session, line: str) -> str:
         """Run a command of the user's, and return how it ended: "exit 0" if it succeeded."""
@@ -498,8 +478,7 @@ class PromptController:
 
     def pull_back(self) -> None:
         """Turn the last queued prompt into the draft again."""
-        queued = self._queued()
-        if queued:
+        if queued := self._queued():
             self.take(queued[-1].key, is_edited=True)
 
     def take(self, key: int, *, is_edited: bool) -> None:

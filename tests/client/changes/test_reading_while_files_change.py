@@ -127,6 +127,17 @@ async def test_a_folder_moved_meanwhile_is_not_taken_for_what_was_there(workspac
         assert before is not None
 
 
+async def test_a_folder_moved_back_meanwhile_to_where_git_knew_it_was_not_there(repository: Path) -> None:
+    (repository / "sub").rename(repository / "third")
+    await anyio.to_thread.run_sync(let_the_clock_tick, repository, OLD_NS)
+    async with reading(repository) as (tracker, pace):
+        (repository / "third").rename(repository / "sub")
+        pace.allow(100_000)
+        await tracker.rescan()
+        review = await tracker.review("sub/clean")
+        assert known(review.before) is None
+
+
 async def test_an_index_written_by_others_does_not_change_what_was(repository: Path, git: Git) -> None:
     await anyio.to_thread.run_sync(let_the_clock_tick, repository, OLD_NS)
     async with reading(repository) as (tracker, pace):

@@ -49,7 +49,7 @@ async def test_nothing_has_changed_at_first(root: Path) -> None:
         assert "F5 refresh · Esc back" in page.words
         assert "revert" not in page.words
         assert "u undo" not in page.words
-        await page.until_shown("Nothing has changed since 14:03. It counts from when acp-tui opened this folder.")
+        await page.until_shown("Nothing has changed since 14:03, when acp-tui opened this folder.")
         await page.pilot.resize_terminal(40, 12)
         await page.settled()
         assert "F5 refresh · Esc back" in page.words
@@ -68,7 +68,7 @@ async def test_on_a_small_screen_its_keys_break_between_two(root: Path) -> None:
 async def test_without_a_repository_git_is_not_recommended(tmp_path: Path) -> None:
     async with open_changes(tmp_path) as page:
         await page.open_list()
-        await page.until_shown("It counts from when acp-tui opened this folder.")
+        await page.until_shown("when acp-tui opened this folder.")
         assert "git diff" not in page.words
 
 
@@ -78,7 +78,7 @@ async def test_each_kind_of_change_has_its_letter_and_its_counts(root: Path) -> 
         (root / "b.py").chmod(0o755)
         await page.change({"a.py": b"one\n2\n3\n", "new.py": b"x\n", "picture.bin": b"\0\2"})
         await page.open_list()
-        assert "since 14:03 (any program)" in page.words
+        assert "since 14:03, when acp-tui opened this folder (any program)" in page.words
         rows = [line.strip(" │").split() for line in page.lines]
         assert ["M", "a.py", "+2", "-1", "++-"] in rows
         assert ["M", "b.py", "permissions"] in rows

@@ -119,10 +119,49 @@ async def test_enter_writes_a_command_with_its_hint_until_something_is_typed() -
         assert page.connection.prompts == ["/review w"]
 
 
-async def test_ours_that_takes_words_is_written_and_waits_for_them() -> None:
+@pytest.mark.parametrize(
+    ("command", "sent"),
+    [
+        (STATUS, ["/status"]),
+        (OfferedCommand("statistics", "", "[what of]"), ["/statistics"]),
+        (OfferedCommand("stash", "", "<optional name>"), ["/stash"]),
+        (OfferedCommand("start", "", "[what] how"), []),
+    ],
+)
+async def test_enter_sends_the_agents_command_at_once_if_nothing_has_to_follow(
+    command: OfferedCommand, sent: list[str]
+) -> None:
+    async with page_with(command) as page:
+        await page.press(*"/sta", "enter")
+        assert page.connection.prompts == sent
+        assert page.draft == ("" if sent else f"/{command.name} ")
+
+
+async def test_ours_is_done_at_once_too_if_nothing_has_to_follow() -> None:
     async with page_with() as page:
-        await page.press(*"/fin", "enter")
-        assert page.draft == "/find "
+        await page.press(*"/late", "enter")
+        assert page.draft == "/later "
+        await page.press("ctrl+u", *"/fin", "enter")
+        assert page.draft == ""
+        await page.until(lambda: "Find" in page.text)
+
+
+@pytest.mark.parametrize("typed", ["/sta", "/set"])
+async def test_tab_only_writes_a_command(typed: str) -> None:
+    async with page_with(STATUS) as page:
+        await page.press(*typed, "tab")
+        assert page.draft in ("/status ", "/settings ")
+        assert page.connection.prompts == []
+        assert len(page.pilot.app.screen_stack) == 1
+
+
+async def test_a_command_that_more_text_follows_is_only_written() -> None:
+    async with page_with(STATUS) as page:
+        await page.write(" all of it")
+        page.prompt.move_cursor((0, 0))
+        await page.press(*"/hel", "enter")
+        assert page.draft == "/help all of it"
+        assert len(page.pilot.app.screen_stack) == 1
 
 
 async def test_a_command_that_is_written_out_is_sent_by_enter() -> None:

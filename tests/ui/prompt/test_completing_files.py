@@ -150,6 +150,25 @@ async def test_the_conversation_does_not_move(open_project: OpenPage) -> None:
         assert page.view.region == before
 
 
+@pytest.mark.parametrize("typed", [":10-20", ",", ".", ")", "?"])
+async def test_lines_and_punctuation_join_a_path_that_was_chosen(open_project: OpenPage, typed: str) -> None:
+    async with open_project() as page:
+        await type_mention(page, "(see @core", "src/deep/core.py")
+        await page.press("enter")
+        await drafted(page, "(see @src/deep/core.py ")
+        await page.press(*typed)
+        await drafted(page, f"(see @src/deep/core.py{typed}")
+
+
+async def test_the_space_after_a_path_stays_before_words_and_after_other_keys(open_project: OpenPage) -> None:
+    async with open_project() as page:
+        await type_mention(page, "@core", "src/deep/core.py")
+        await page.press("enter")
+        await drafted(page, "@src/deep/core.py ")
+        await page.press("a", "backspace", ":")
+        await drafted(page, "@src/deep/core.py :")
+
+
 async def test_a_range_shows_the_lines_and_enter_sends_it(open_project: OpenPage) -> None:
     async with open_project() as page:
         await type_mention(page, "@src/app.py", "src/app.py")

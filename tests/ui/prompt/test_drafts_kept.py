@@ -8,6 +8,7 @@ from pathlib import Path
 from time import monotonic
 
 import pytest
+from textual.events import Paste
 
 from acp_tui.client.attachments.attach import mentions
 from acp_tui.client.prompts.memory import DraftKey
@@ -17,8 +18,9 @@ from acp_tui.client.settings.settings import HistorySettings, Settings
 from acp_tui.conversation.facts import SessionId
 from acp_tui.ui.prompt import recall
 from acp_tui.ui.prompt.input import PromptInput
+from support.desks import SESSION, OpenDesk
 from support.folding import agent
-from support.pages import COMMENT, draft_file, open_recalling_page, remembers
+from support.pages import COMMENT, draft_file, open_recalling_page, remembers, use_vim
 from support.screens import AGENT, CWD, Page, ScreenApp, new_session, open_page, show
 
 HERE = DraftKey(str(CWD), "s")
@@ -115,6 +117,19 @@ async def test_comments_on_lines_are_text_before_the_draft_after_a_restart(monke
         assert page.prompt.comments == []
 
 
+async def test_output_that_waits_for_a_prompt_is_text_before_the_draft_after_a_restart(
+    open_desk: OpenDesk,
+) -> None:
+    async with open_desk(SESSION, "serve_until_closed()") as desk:
+        await desk.has_session()
+        await desk.send("!echo see @a.py")
+        await desk.shows("see @a.py", "exit 0", "output of `echo see @a.py`")
+        await desk.write("What is that?")
+    (draft,) = draft_file().read().values()
+    assert mentions(draft) == []
+    assert draft.replace("\\", "") == "$ echo see @a.py\nsee @a.py\n(exit 0)\n\nWhat is that?"
+
+
 async def test_comments_that_were_sent_are_not_there_again() -> None:
     async with open_recalling_page() as page:
         page.prompt.comments.append(COMMENT)
@@ -167,6 +182,37 @@ async def test_what_is_typed_goes_on_with_an_old_draft_only_if_that_was_on_the_s
         assert page.connection.prompts == ["left new" if is_shown else "new"]
         await page.press("up", "up")
         assert page.draft == ("left new" if is_shown else "left ")
+
+
+async def test_what_is_pasted_over_an_old_draft_that_was_not_shown_is_parted_from_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    draft_file().change({HERE: "left "})
+    terminal = _LateTerminal()
+    monkeypatch.setattr(recall, "fence_of", lambda _: terminal)
+    async with open_recalling_page() as page:
+        page.pilot.app.post_message(Paste("pasted"))
+        await page.until(lambda: page.draft == "pasted")
+        await page.press("up")
+        assert page.draft == "left "
+
+
+async def test_an_edit_with_a_vim_key_leaves_an_old_draft_alone_that_was_not_shown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    draft_file().change({HERE: "left over"})
+    terminal = _LateTerminal()
+    monkeypatch.setattr(recall, "fence_of", lambda _: terminal)
+    async with open_recalling_page(is_shown=False) as page:
+        await use_vim(page)
+        await page.press("escape")
+        assert page.prompt.border_subtitle == "NORMAL"
+        await show(page.pilot, new_session())
+        assert page.draft == "left over"
+        await page.press("b", "D")
+        assert page.draft == ""
+        await page.press("up")
+        assert page.draft == "left over"
 
 
 async def test_what_is_typed_before_a_session_is_there_is_not_joined_with_its_draft() -> None:

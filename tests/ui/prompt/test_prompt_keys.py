@@ -57,7 +57,7 @@ async def test_when_the_agent_is_gone_the_draft_stays() -> None:
         await page.send("anyone?")
         assert page.connection.prompts == []
         assert page.draft == "anyone?"
-        assert "Not sent. Your draft stays." in page.text
+        assert "The agent is gone; Alt+R restarts it. Your draft stays." in page.words
 
 
 # What Shift+Enter and Alt+Enter send if a terminal distinguishes them, and what every terminal sends for Ctrl+J.

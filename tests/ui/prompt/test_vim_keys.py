@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 from textual.events import Key
 
-from acp_tui.client.settings.settings import Appearance, KeyChoice, Settings
-from acp_tui.ui.kit.themes import DARK
-from support.screens import Page, ScreenApp, open_page
+from support.pages import use_vim
+from support.screens import Page, open_page
 
 CASES = [
     (text, keys)
@@ -76,19 +75,11 @@ async def _type(page: Page, text: str) -> None:
     await page.settled()
 
 
-async def _use_vim(page: Page) -> None:
-    await page.until(lambda: page.prompt.editing_mode is not None)
-    app = page.pilot.app
-    assert isinstance(app, ScreenApp)
-    app.use_settings(Settings(appearance=Appearance(DARK.name), keys=(KeyChoice("preset", ("vim", "vim-prompt")),)))
-    await page.settled()
-
-
 @pytest.mark.skipif(shutil.which("vim") is None, reason="compares with Vim")
 async def test_commands_leave_the_same_text_as_in_vim(tmp_path: Path) -> None:
     drafts = []
     async with open_page() as page:
-        await _use_vim(page)
+        await use_vim(page)
         for text, keys in CASES:
             await _begin(page, text)
             await _type(page, keys)
@@ -99,7 +90,7 @@ async def test_commands_leave_the_same_text_as_in_vim(tmp_path: Path) -> None:
 
 async def test_undo_and_redo_take_one_command_at_a_time() -> None:
     async with open_page() as page:
-        await _use_vim(page)
+        await use_vim(page)
         await _begin(page, "one two three")
         await _type(page, "0dwx")
         assert page.draft == "wo three"
@@ -113,7 +104,7 @@ async def test_undo_and_redo_take_one_command_at_a_time() -> None:
 
 async def test_esc_leaves_insert_mode_first_and_then_means_what_it_always_does() -> None:
     async with open_page() as page:
-        await _use_vim(page)
+        await use_vim(page)
         assert page.prompt.border_subtitle == "INSERT"
         await page.send("go")
         await page.write("draft")
@@ -131,7 +122,7 @@ async def test_esc_leaves_insert_mode_first_and_then_means_what_it_always_does()
 
 async def test_enter_sends_from_normal_mode_and_the_next_prompt_begins_in_insert_mode() -> None:
     async with open_page() as page:
-        await _use_vim(page)
+        await use_vim(page)
         await _begin(page, "go on")
         await page.press("enter")
         await page.settled()
@@ -142,7 +133,7 @@ async def test_enter_sends_from_normal_mode_and_the_next_prompt_begins_in_insert
 
 async def test_keys_typed_on_a_card_are_text_even_if_the_prompt_was_in_normal_mode() -> None:
     async with open_page() as page:
-        await _use_vim(page)
+        await use_vim(page)
         await page.send("go")
         await page.press("escape")
         await page.ask("call")
@@ -154,7 +145,7 @@ async def test_keys_typed_on_a_card_are_text_even_if_the_prompt_was_in_normal_mo
 async def test_a_folded_paste_is_one_character_to_commands() -> None:
     pasted = "\n".join(f"line {number}" for number in range(40))
     async with open_page() as page:
-        await _use_vim(page)
+        await use_vim(page)
         page.prompt.paste(pasted)
         await page.press("escape")
         await _type(page, "0x")

@@ -42,7 +42,7 @@ async def test_the_last_reply_is_copied_as_the_agent_wrote_it_or_one_piece_of_co
         await desk.shows("one = 1")
         await desk.choose("Copy the agent's last reply")
         await desk.shows("What do you want to copy?", "The whole message", "one = 1", "ls")
-        await desk.press("enter")
+        await desk.press_slowly("enter")
         await desk.shows("Copied 41 characters")
         assert copied == ["Look:\n```py\none = 1\n```\nand\n```sh\nls\n```\n"]
         await desk.send("/copy")
@@ -82,7 +82,7 @@ async def test_an_export_overwrites_a_file_only_at_a_second_enter(open_desk: Ope
         await desk.shows("Write the conversation to a file in /", ".md or .jsonl")
         field = desk.pilot.app.screen.query_one("#file")
         field.value = "talk.doc"
-        await desk.press("enter")
+        await desk.press_slowly("enter")
         await desk.shows(".jsonl")
         field.value = "/export talk.md"
         await desk.press("enter")
@@ -126,7 +126,7 @@ async def test_a_file_is_written_beside_the_loop_from_a_conversation_that_stands
         await desk.shows("one = 1")
         await desk.choose("Write the conversation to a file")
         await desk.shows("Write the conversation to a file", ".md or .jsonl")
-        await desk.press("enter")
+        await desk.press_slowly("enter")
         await desk.shows("It has all that was said, secrets too")
         ((taken, is_on_the_loop),) = wanted
         assert not is_on_the_loop

@@ -78,7 +78,7 @@ async def test_a_session_that_ended_without_its_agent_is_closed_and_says_so(open
         await desk.settled()
         assert "session closed; Alt+R opens it again" in desk.status
         await desk.send("go on")
-        await desk.shows("Not sent. Your draft stays.")
+        await desk.shows("The session is closed; Alt+R opens it again. Your draft stays.")
 
 
 # Each kind of failure, as the conversation shows it

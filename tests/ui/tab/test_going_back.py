@@ -93,7 +93,7 @@ async def test_files_are_put_back_at_once_and_the_list_of_changes_undoes_it(open
         await desk.send("/undo")
         await desk.shows(UNDO, "2 second", "1 first", "2 files +2 -1")
         assert _marked(desk) == "Put the files back"
-        await desk.press("enter")
+        await desk.press_slowly("enter")
         await desk.hides(UNDO)
         await desk.shows("Put back 2 files as before prompt 2: F5 u undoes that")
         assert (folder / "first.txt").read_text() == "first\n"
@@ -117,7 +117,7 @@ async def test_a_file_that_changed_since_the_dialog_showed_it_is_not_put_back(
         changed = GoBackDialog.on_folder_changes_changed
         monkeypatch.setattr(GoBackDialog, "on_folder_changes_changed", lambda _: None)  # it isn't noticed in time
         (desk.tabs[0].cwd / "first.txt").write_text("by\nsomeone\nelse\n")
-        await desk.press("enter")
+        await desk.press_slowly("enter")
         await desk.shows("Put back 0 files as before prompt 1. 'first.txt' has changed since you saw it")
         monkeypatch.setattr(GoBackDialog, "on_folder_changes_changed", changed)
         assert (desk.tabs[0].cwd / "first.txt").read_text() == "by\nsomeone\nelse\n"
@@ -131,7 +131,7 @@ async def test_undo_begins_at_the_last_prompt_since_which_files_have_changed(ope
         await (await desk.has_read_files()).rescan()
         await desk.send("/undo")
         await desk.shows(UNDO, "1 file +1")
-        await desk.press("enter")
+        await desk.press_slowly("enter")
         await desk.shows("Put back 1 file as before prompt 1: F5 u undoes that")
 
 
@@ -185,9 +185,9 @@ async def test_a_prompt_does_not_wait_for_files_that_never_answer(open_desk: Ope
         await desk.press("f5")
         await desk.shows("acp-tui is still reading the files.")
         await desk.send("/undo")
-        await desk.shows(UNDO, "acp-tui has no copy of the files as they were")
-        await desk.press("enter")
-        await desk.shows("Put the files back: acp-tui has no copy of the files as they were")
+        await desk.shows("◉ Go on here", "acp-tui has no copy of the files as they were")
+        await desk.press("shift+tab", "enter")
+        await desk.shows(UNDO, "Put the files back: acp-tui has no copy of the files as they were")
         await desk.press("escape")
         await desk.hides(UNDO)
 
@@ -242,14 +242,35 @@ async def test_a_slash_command_opens_it_with_its_way_from_the_newest_state(
         await desk.has_session()
         await desk.send(typed)
         await desk.shows(TITLE, way, "now Everything said so far")
-        assert "Go on in a new session" in desk.text
-        assert "choose a prompt for that" not in desk.text
+        assert desk.text.count("choose a prompt for that") == 2
         if typed == "/fork":
-            await desk.press("enter")
+            await desk.press_slowly("enter")
             await desk.gets("session/fork")
         else:
-            await desk.press("enter")
+            await desk.press_slowly("enter")
             await desk.shows("Go on with another agent", "1-9 start")
+
+
+async def test_a_slash_command_begins_with_a_way_that_can_be_gone(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, TURN, "serve_until_closed()") as desk:
+        await desk.has_session()
+        await desk.give("first prompt")
+        await desk.has_session()
+        await desk.send("/fork")
+        await desk.shows(TITLE, "◉ Go on in a new session", "can't fork sessions")
+
+
+async def test_a_second_enter_at_once_is_not_for_what_the_first_one_opened() -> None:
+    async with open_page() as page:
+        await page.send("prompt")
+        await page.end_turn()
+        await page.write("/handover")
+        await page.press("enter")
+        await page.until(lambda: "◉ Go on with another agent" in page.text)
+        await page.press("enter", "enter")
+        assert "◉ Go on with another agent" in page.text
+        await page.press_slowly("enter")
+        await page.until(lambda: "◉ Go on with another agent" not in page.text)
 
 
 @pytest.mark.usefixtures("keys_wait")
@@ -266,7 +287,7 @@ async def test_what_is_typed_before_the_dialog_is_there_is_the_forks_draft(open_
             desk.pilot.app.post_message(key)
         await desk.until(lambda: _draft(desk, 0) == "Try")
         await desk.shows(TITLE, "Type to search")
-        await desk.press("enter")
+        await desk.press_slowly("enter")
         await desk.until(lambda: _draft(desk, 1) == "Try")
         assert _draft(desk, 0) == ""
 
@@ -361,5 +382,5 @@ async def test_from_now_on_only_other_sessions_are_possible() -> None:
         await _go_back(page)
         await page.press("ctrl+home")
         await page.until(lambda: page.text.count("choose a prompt for that") == 2)
-        await page.press("enter")
+        await page.press_slowly("enter")
         await page.until(lambda: "Go on here: choose a prompt for that" in page.text)

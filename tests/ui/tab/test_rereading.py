@@ -125,7 +125,7 @@ async def test_a_session_that_is_open_elsewhere_is_opened_again_only_after_a_que
             await desk.shows("open in another acp-tui (process 4711) · ")
             await desk.press("enter")
             await desk.shows("Read its recording")
-            await desk.press("enter")
+            await desk.press_slowly("enter")
             await desk.shows("Read back from its recording")
             await desk.press("alt+r")
             await desk.shows("Open it here, too?", "open in another acp-tui (process 4711)")

@@ -201,13 +201,13 @@ async def test_what_was_queued_waits_until_the_user_says_so(open_desk: OpenDesk,
         desk.let_go_on()
         await desk.shows("gone")
         await desk.press("enter")
-        await desk.shows("1 queued, on hold · Alt+↓ edits · Alt+↑ takes", "Not sent. What is queued stays.")
+        await desk.shows("1 queued, on hold · Alt+↓ edits · Alt+↑ takes", "Alt+R restarts it. What is queued stays.")
         await desk.press("alt+down")
         await desk.shows("1 queued, on hold · Enter edits · Delete removes")
         await desk.press("escape", "alt+r")
         await desk.shows("continues this session", "1 queued, on hold: Enter in an empty prompt sends the next")
         await desk.shows("Alt+↓ edits or sends now")
-        await desk.hides("Not sent")
+        await desk.hides("What is queued stays")
         assert [params["prompt"][0]["text"] for params in desk.sent("session/prompt")] == ["first"]
         assert "second" in desk.text
 

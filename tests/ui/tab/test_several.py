@@ -128,15 +128,17 @@ async def test_the_comparison_does_not_open_for_a_user_who_writes_the_next_promp
         await desk.until(lambda: all(one.cwd.joinpath("prompt.txt").exists() for one in desk.tabs[1:]))
 
 
-async def test_text_that_is_typed_into_the_comparison_closes_it_and_goes_to_the_draft(
+async def test_text_that_is_typed_into_the_comparison_goes_to_the_draft_and_nowhere_else(
     open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     list_other(monkeypatch)
     async with open_desk(SESSION, OWN) as desk:
         await start_both(desk)
-        await desk.press_at_once(*"now")
+        await desk.press_at_once(*"no choice", "enter")
+        await desk.shows("Worktrees of ")
+        await desk.press("escape")
         await desk.hides("Worktrees of ")
-        assert (desk.tab, desk.draft) == (desk.tabs[0], "now")
+        assert (desk.tab, desk.draft) == (desk.tabs[0], "no choice")
 
 
 async def test_a_command_of_the_users_runs_in_each_worktree(
@@ -330,7 +332,7 @@ async def test_nothing_starts_outside_a_repository_or_with_one_agent(
         make_repository(desk.tabs[0].cwd, ONE_FILE)
         await desk.press("enter")
         await desk.shows("1 chosen")
-        await desk.press("enter")
+        await desk.press_slowly("enter")
         await desk.shows("Space chooses the one at the cursor")
         await desk.press("escape")
         await desk.shows("/several Fix it")

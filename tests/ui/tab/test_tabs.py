@@ -350,7 +350,7 @@ async def test_a_fork_is_a_tab_that_shows_what_was_said_and_where_it_came_from(o
         await desk.shows("the answer")
         await desk.send("/fork")
         await desk.shows("◉ Go on in a fork")
-        await desk.press("enter")
+        await desk.press_slowly("enter")
         await desk.shows("the answer", "forked from")
         assert len(desk.tabs) == 2
         assert "2 ● ↱ scripted" in tab_line(desk)
@@ -365,10 +365,10 @@ async def test_where_the_agent_cannot_fork_the_dialog_says_so(open_desk: OpenDes
     async with open_desk(SESSION, 'say("hello")', "serve_until_closed()") as desk:
         await desk.shows("hello")
         await desk.send("/fork")
-        await desk.shows("scripted can't fork sessions")
-        await desk.press("enter")
+        await desk.shows("◉ Go on in a new session", "scripted can't fork sessions")
+        await desk.press("shift+tab", "enter")
         assert len(desk.tabs) == 1
-        assert "can't fork sessions" in desk.words
+        await desk.shows("◉ Go on in a fork", "Go on in a fork: scripted can't fork sessions")
 
 
 async def test_another_agent_gets_what_was_said_as_a_draft_to_edit(open_desk: OpenDesk) -> None:
@@ -383,7 +383,7 @@ async def test_another_agent_gets_what_was_said_as_a_draft_to_edit(open_desk: Op
         await desk.has_session()
         await desk.send("/handover")
         await desk.shows("◉ Go on with another agent")
-        await desk.press("enter")
+        await desk.press_slowly("enter")
         await desk.shows("installed")
         await desk.press(*"demo", "enter")
         await desk.until(lambda: len(desk.tabs) == 2 and "Fixed in a.py" in desk.draft)

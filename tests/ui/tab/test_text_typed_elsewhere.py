@@ -78,12 +78,14 @@ async def test_a_character_that_is_a_key_in_the_sidebar_stays_one() -> None:
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git isn't installed")
-async def test_who_types_on_instead_of_answering_about_a_worktree_keeps_it(open_desk: OpenDesk) -> None:
+async def test_who_types_on_instead_of_answering_about_a_worktree_decides_nothing(open_desk: OpenDesk) -> None:
     async with open_desk(SESSION, TWO + "serve_until_closed()") as desk:
         folder = await open_worktree(desk)
         await desk.press("alt+w")
         await desk.shows("Nothing changed in it")
-        await desk.press_at_once(*"now")
-        assert "Nothing changed in it" not in desk.words
+        await desk.press_at_once(*"now", "enter")
+        assert "Nothing changed in it" in desk.words
+        await desk.press("escape")
+        await desk.hides("Nothing changed in it")
         assert desk.draft == "now"
         assert (len(desk.tabs), folder.exists()) == (2, True)
