@@ -75,6 +75,11 @@ class ShownRequest:
         return place, self.call.shown_content, *shown_state(self.request, self.call, self.terminals)
 
     @property
+    def place(self) -> str:
+        """Its number among the requests that wait; "" if it's the only one."""
+        return f"{self.number} of {self.waiting}" if self.waiting > 1 else ""
+
+    @property
     def title(self) -> str:
         """What the agent asks, in one visible line; in our words if the command below says all of it."""
         command, asks = _asked_command(self.request, self.call), self.request.title

@@ -181,20 +181,10 @@ class NoSessions:
     def judge(self, session: PastSession) -> tuple[OpenMode, str]:
         return OpenMode.AGENT, ""
 
-    def no_delete(self, session: PastSession) -> str:
-        return ""
-
-    async def no_forget(self, session: PastSession) -> str:
-        return ""
-
-    async def worktree_of(self, session: PastSession) -> str:
-        return ""
+    async def fate(self, session: PastSession) -> Sequence[str]:
+        return ()
 
     async def delete(self, session: PastSession) -> None: ...
-
-    async def forget(self, session: PastSession) -> None: ...
-
-    async def export(self, session: PastSession) -> None: ...
 
     async def rename(self, session: PastSession) -> None: ...
 

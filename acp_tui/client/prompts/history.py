@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -189,8 +188,8 @@ class PromptHistory:
         """Replace the kept prompts with these, oldest first."""
         # The file contains them without secrets. In this run, they're recalled as they were sent.
         said = {(prompt.folder, masked_text(prompt.text)): prompt for prompt in self._said}
-        self._prompts = without_repeats([said.pop((each.folder, each.text), each) for each in kept])
-        self._prompts += without_repeats(said.values())
+        prompts = [said.pop((each.folder, each.text), each) for each in kept]
+        self._prompts = sorted(without_repeats((*prompts, *said.values())), key=lambda prompt: prompt.at)
 
     def add(self, text: str, folder: str, agent: str, pasted: Sequence[str] = (), *, is_sent: bool = True) -> None:
         """Add a prompt being sent, or a draft. As in shells, prompts that begin with a space aren't remembered."""
@@ -217,11 +216,8 @@ class PromptHistory:
 
     def find(self, query: Query, folder: str | None, limit: int) -> list[PastPrompt]:
         """At most `limit` matching prompts of a project, or of all for None: each once, latest first."""
-        return list(islice(self._found(query, folder), limit))
-
-    def _found(self, query: Query, folder: str | None) -> Iterator[PastPrompt]:
-        seen = set()
+        found: dict[str, PastPrompt] = {}
         for prompt in reversed(self._prompts):
-            if folder in (None, prompt.folder) and prompt.text not in seen and query.matches(prompt.text):
-                seen.add(prompt.text)
-                yield prompt
+            if len(found) < limit and folder in (None, prompt.folder) and query.matches(prompt.text):
+                found.setdefault(prompt.text, prompt)
+        return [*found.values()]

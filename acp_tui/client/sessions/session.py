@@ -113,6 +113,8 @@ class Session:
     """The connection broke. The agent may still be running, and a new connection may reach it."""
     has_missed: bool
     """The connection broke during a turn whose end hasn't been received, so the agent may still be working."""
+    why_read_only = ""
+    """Why no agent can continue it; "" if one may."""
     recorder: Recorder | None = None
     """Records what isn't in any frame."""
     relay: Callable[[updates.SessionUpdate, Change], None] | None = None

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal, NoReturn, TypeAlias, TypeVar
 from acp_tui.client.agents.command import DEMO, AgentCommand
 from acp_tui.client.errors import ClientError
 from acp_tui.client.private_files import read_json_object, write_json_state
-from acp_tui.client.secrets.masking import MASK, Masker
+from acp_tui.client.secrets.masking import MASK, Masker, masked_text
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.location import state_folder
 from acp_tui.client.settings.settings import NO_SANDBOX, RecordingSettings
@@ -79,7 +79,7 @@ SHORTEST: Final = 8
 """Characters of a shortened ID."""
 MAX_LINE: Final = 300
 """Characters of a line that is shown because it contains a search word."""
-_BEFORE_WORD: Final = 40
+_BEFORE_WORD: Final = 24
 
 
 FOLDER_GONE: Final = "its folder is gone"
@@ -346,28 +346,26 @@ def _seconds(told: str | None) -> float | None:
 
 
 def line_with(index: SessionIndex, session: RecordedSession, words: str) -> str:
-    """The first line of the session that contains one of the words, cut around it; "" if there isn't one.
+    """The line of the session with most of the words, cut so that it begins near them, and who said it; "" for none.
 
     Reads the recordings, the last one first, then those of what it was forked from. Raises ClientError.
     """
     wanted = words.casefold().split()
     for path in reversed(session.recordings):
-        for line in _said_in(path, session.session_id):
-            folded = line.casefold()
-            at = min((at for word in wanted if (at := folded.find(word)) >= 0), default=-1)
-            if at >= 0:
-                start = max(at - _BEFORE_WORD, 0) if at > MAX_LINE // 4 else 0
-                start = max(line.find(" ", start, at), start) if start else 0
-                return ("…" if start else "") + line[start : start + MAX_LINE].strip()
+        with open_recording(path) as recording:
+            part = digest_of(recording).parts.get(session.session_id)
+        said = (
+            (("Title", [part.title]), ("You", part.asked), (part.agent_title or "Agent", part.replied)) if part else ()
+        )
+        lines = [(who, line) for who, texts in said for line in masked_text("".join(texts)).splitlines()]
+        who, line = max(lines, key=lambda one: sum(word in one[1].casefold() for word in wanted), default=("", ""))
+        folded = line.casefold()
+        if (at := min((at for word in wanted if (at := folded.find(word)) >= 0), default=-1)) >= 0:
+            near = at - _BEFORE_WORD
+            start = max(line.find(" ", near, at) + 1, near) if near > 0 else 0
+            return f"{who}: {'…' * bool(start)}{line[start : start + MAX_LINE].strip()}"
     source = index.earlier(session)
     return line_with(index, source, words) if source is not None else ""
-
-
-def _said_in(path: Path, session_id: facts.SessionId) -> Sequence[str]:
-    """The searchable lines of a session."""
-    with open_recording(path) as recording:
-        part = digest_of(recording).parts.get(session_id)
-    return part.words.splitlines() if part is not None else ()
 
 
 MAX_FOLDERS: Final = 200

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
@@ -13,7 +14,7 @@ from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.client.worktrees import BRANCH_PREFIX
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import from_home
-from acp_tui.ui.kit.row_list import GAP, MAX_FOLDER_CELLS, PickerRow, aligned, short_folder, short_time
+from acp_tui.ui.kit.row_list import GAP, MAX_FOLDER_CELLS, MIN_LABEL_CELLS, PickerRow, aligned, short_folder, short_time
 from acp_tui.ui.rendering.wrapping import cut, width_cells
 from acp_tui.ui.session.status_line import FORKED, TabState
 from acp_tui.values import dataclass
@@ -149,20 +150,43 @@ def session_rows(
         next((names for names in FEWER if width_cells(_aside(columns, at, names)) <= room), LAST)
         for at, room in enumerate(rooms)
     ]
+    asides = [_aside(columns, at, names) for at, names in enumerate(shown)]
+    rooms = [cells - len(GAP) - width_cells(f"{row.mark} {aside}") for row, aside in zip(rows, asides, strict=True)]
+    places = ["" if "folder" in names else _place(row, here) for row, names in zip(rows, shown, strict=True)]
+    told = _told_apart(titles, rooms, places) if cells else titles
     return [
         PickerRow(
             row.key,
-            label,
+            " ".join(filter(None, (row.mark, title))),
             _rest(row, time, {*columns.keys() & names, *([] if is_low else ["last"])}),
             row.group,
             row.is_current,
-            aside=_aside(columns, at, names),
+            aside=aside,
             is_rare=row.can_be_hidden,
             below=row.last if not is_low else "",
-            other_words=f"{row.agent} {row.last}",
+            other_words=f"{row.title} {row.agent} {row.last}",
         )
-        for at, (row, label, time, names) in enumerate(zip(rows, labels, times, shown, strict=True))
+        for row, title, time, names, aside in zip(rows, told, times, shown, asides, strict=True)
     ]
+
+
+def _told_apart(titles: Sequence[str], rooms: Sequence[int], places: Sequence[str]) -> list[str]:
+    """The titles; where some would look the same in their rooms, with what differs: the place, or else the end."""
+    told, twins = list(titles), dict[str, list[int]]()
+    for at, title in enumerate(titles):
+        twins.setdefault(title if cut(title, rooms[at]) == title else title[:TITLE_CELLS], []).append(at)
+    for same in twins.values():
+        if len({places[at] for at in same}) > 1:
+            for at in same:
+                place = places[at] and f" · {places[at]}"
+                room = rooms[at] - width_cells(place)
+                if room >= min(width_cells(titles[at][:MIN_LABEL_CELLS]), MIN_LABEL_CELLS):
+                    told[at] = cut(titles[at], room) + place
+        else:
+            shared = os.path.commonprefix([titles[at] for at in same]).rfind(" ") + 1  # noqa: RUF071 - no paths
+            for at in same if shared and len({titles[at] for at in same}) > 1 else ():
+                told[at] = f"…{titles[at][shared:]}"
+    return told
 
 
 def _aside(columns: Mapping[str, Sequence[str]], at: int, names: Collection[str]) -> str:

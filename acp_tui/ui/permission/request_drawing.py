@@ -369,11 +369,10 @@ ROOMY_CELLS: Final = 50
 
 def title_lines(asked: request_outline.ShownRequest, palette: Palette, width: int, *, file: str = "") -> list[Strip]:
     """The subject, the number of waiting requests, and first the file if the title doesn't name it."""
-    queue = f"{asked.number} of {asked.waiting}  " if asked.waiting > 1 else ""
     title = asked.title
     spans = [
         ("Permission  ", palette.warning + Style(bold=True)),
-        (queue, palette.muted),
+        (asked.place and f"{asked.place}  ", palette.muted),
         (f"{file}  " if posixpath.basename(file) not in title else "", palette.diff_title),
         (title, palette.strong),
     ]

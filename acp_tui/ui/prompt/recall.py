@@ -335,6 +335,8 @@ class Recall:
         first one, if it's new, takes over what was left in its folder for its agent, unless another prompt was begun
         or, as `was_sent` says, sent.
         """
+        if session.why_read_only:
+            return  # what was to be sent there can't be sent
         place = DraftKey(str(session.cwd), str(session.session_id), self._agent())
         before_it, self._session = self._session, session
         goes_on = before_it is not None and before_it.conversation is session.conversation

@@ -44,7 +44,7 @@ class SessionStarter:
         """Whether a session is being continued over another connection."""
         self._try_now = asyncio.Event()
         """Ends the pause before the next try to open the session again."""
-        self._is_open = asyncio.Event()
+        self.is_open = asyncio.Event()
         """Set when the first session is shown, or couldn't be opened."""
         self.is_under_way = asyncio.Event()
         """Set when the agent is being started, or won't be."""
@@ -76,7 +76,7 @@ class SessionStarter:
         await loading.preload_in_thread(loading.BEFORE_AN_AGENT)
         self.is_under_way.set()
         await self._open()
-        self._is_open.set()
+        self.is_open.set()
         await self.painted()
         await loading.preload_in_thread(loading.BEFORE_TRACKING_CHANGES)
         self._tab.follow_changes()
@@ -96,10 +96,10 @@ class SessionStarter:
 
     async def _load_the_rest(self) -> None:
         with anyio.move_on_after(SHORT_PATIENCE_S):
-            await self._is_open.wait()
+            await self.is_open.wait()
         await loading.preload_in_thread(loading.BEFORE_A_SESSION)
         with anyio.move_on_after(PATIENCE_S):
-            await self._is_open.wait()
+            await self.is_open.wait()
         await self.painted()
         self._tab.app.begin_to_follow()
         await self._tab.writing.help()
@@ -196,7 +196,10 @@ class SessionStarter:
         elif session is None:
             await self._open()
         elif self._tab.link.has_lost_host:
-            await self._host_again(session)
+            if await self._tab.agent.confirm("The session's host is gone. Start one again with this session?"):
+                command = await self._tab.app.hosted_again(session)
+                self._tab.link.follow(self._tab.app.link_to(command, session.cwd))
+                await self._go_on(session)
         elif session.is_cut_off and not session.conversation.is_connected:
             await self._reconnect(session)
         elif session.conversation.is_connected:
@@ -205,14 +208,6 @@ class SessionStarter:
                 await self._go_on(session)
         elif await self._tab.sessions.may_open(session.session_id):
             await self._go_on(session)
-
-    async def _host_again(self, session: Session) -> None:
-        """Start a host with this session, if the user agrees, and continue in it."""
-        if not await self._tab.agent.confirm("The session's host is gone. Start one again with this session?"):
-            return
-        command = await self._tab.app.hosted_again(session)
-        self._tab.link.follow(self._tab.app.link_to(command, session.cwd))
-        await self._go_on(session)
 
     async def _go_on(self, session: Session) -> None:
         await self._tab.show(await self._tab.sessions.go_on(session))

@@ -25,7 +25,7 @@ from acp_tui.client.errors import ClientError
 from acp_tui.client.hosting.finding import HostedSession, hosted_sessions
 from acp_tui.client.safe_git import branch_of
 from acp_tui.client.sessions.agent import Agent
-from acp_tui.client.sessions.marks import Mark, SessionMarks, sessions_in_project
+from acp_tui.client.sessions.marks import SessionMarks, sessions_in_project
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.sessions.session_history import (
     HistoryUnreadable,
@@ -46,6 +46,7 @@ from acp_tui.client.worktrees import known_worktree
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Entry, Failure, Message
 from acp_tui.conversation.facts import SessionId, SessionPage, SessionStatus, SessionSummary
+from acp_tui.conversation.request_outline import ShownRequest
 from acp_tui.conversation.updates import Reconnected
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import from_home
@@ -127,7 +128,7 @@ class HistoryController:
         one = self._past_in(tab)
         past = known[one.key] if one is not None else None
         sign, _ = MARKS[tab.state]
-        panel, read = tab.panel, tab.session if isinstance(tab.session, SessionFromRecording) else None
+        panel, is_read = tab.panel, isinstance(tab.session, SessionFromRecording)
         is_alone = sum(one.cwd == tab.cwd for one in self._tab.app.tabs) == 1  # else whose changes are they?
         summary = tab.changes.summary() if tab.changes is not None and is_alone else ""
         return SessionRow(
@@ -141,9 +142,9 @@ class HistoryController:
             self._branches.get(tab.cwd, ""),
             " ".join(word for word in summary.split() if word[0] in "+-"),
             f"{number:>2} {sign}",
-            OpenMode.RECORDING.value if read is not None else tab.state.value if tab.state in TOLD else "",
-            last_line(panel.conversation) if panel is not None else tab.phase,
-            read.why_read_only if read is not None else "",
+            OpenMode.RECORDING.value if is_read else tab.state.value if tab.state in TOLD else "",
+            last_line(panel.conversation, panel.card.asked) if panel is not None else tab.phase,
+            tab.session.why_read_only if tab.session is not None else "",
             prompts=len(prompts_in(panel.conversation)) if panel is not None else 0,
             is_tab=True,
             is_current=tab is self._tab,
@@ -313,43 +314,53 @@ class HistoryController:
         link = self._running_link(session)
         return link.agent if link is not None and link.agent is not None and link.agent.lost is None else None
 
-    def no_delete(self, session: PastSession) -> str:
-        """What keeps its agent from deleting the session, as what follows its name; "" for nothing, in any tab."""
-        agent = self._agent_of(session)
-        if agent is None:
-            return "isn't running"
-        return "" if agent.capabilities.delete_session else "can't delete sessions"
-
-    async def no_forget(self, session: PastSession) -> str:
-        """What keeps acp-tui from deleting the session's recording, as what follows that; "" for nothing."""
-        if session.recorded is None:
-            return ""
-        try:
-            goes_on = await self._in_thread(partial(self._index.is_being_recorded, session.recorded))
-        except HistoryUnreadable as error:
-            return f"can't be deleted: {error}"
-        return "is still being written" if goes_on else ""
-
-    async def worktree_of(self, session: PastSession) -> str:
-        """The worktree of acp-tui's that the session worked in, as a shell takes it; "" for none."""
+    async def fate(self, session: PastSession) -> Sequence[str]:
+        """What deleting the session would do; nothing if neither its agent nor acp-tui can delete anything of it."""
+        agent, name, can_forget = self._agent_of(session), session.shown_agent, await self._can_forget(session)
+        deletes = agent is not None and agent.capabilities.delete_session
+        fate = []
+        if deletes:
+            fate.append(f"{name} deletes it")
+        elif self._may_stay(session):
+            why = "isn't running" if agent is None else "can't delete sessions"
+            fate.append(f"{name} {'keeps' if session.is_listed else 'may keep'} it, as it {why}")
+        if session.recorded is not None:
+            fate.append(f"acp-tui {'deletes' if can_forget else 'archives'} its recording")
         known = await to_thread.run_sync(known_worktree, session.cwd)
-        return shlex.quote(known.root) if known is not None and session.has_folder else ""
+        if known is not None and session.has_folder:
+            fate.append(f"its worktree and branch stay: git worktree remove {shlex.quote(known.root)}")
+        return fate if deletes or can_forget else ()
+
+    def _may_stay(self, session: PastSession) -> bool:
+        """Whether an agent that doesn't delete the session may list it again."""
+        return session.is_listed or self.judge(session)[0] is not OpenMode.RECORDING
+
+    async def _can_forget(self, session: PastSession) -> bool:
+        """Whether acp-tui can delete the session's recording: not while it's being written."""
+        recorded = session.recorded
+        return recorded is not None and not await self._in_thread(partial(self._index.is_being_recorded, recorded))
 
     # What is done with a session
 
     async def delete(self, session: PastSession) -> None:
-        """Delete the session in the agent, with its marks. A tab that shows it starts another."""
-        tab, agent = self.tab_of(session), self._agent_of(session)
-        assert agent is not None
-        await agent.delete_session(session.session_id)
-        if self._marks.of(session) != Mark():
-            self._marks.change(session, name="", is_pinned=False, is_archived=False)
-        if tab is not None:
-            tab.run(tab.begin_anew())  # it goes on when the dialog is closed
+        """Delete the session in the agent, its recording, and its marks, as far as that can be. What stays is archived.
 
-    async def forget(self, session: PastSession) -> None:
-        assert session.recorded is not None
-        await self._in_thread(partial(self._index.forget, session.recorded))
+        A tab that shows it starts another.
+        """
+        tab, agent = self.tab_of(session), self._agent_of(session)
+        deletes = agent is not None and agent.capabilities.delete_session
+        stays = not deletes and self._may_stay(session)
+        if agent is not None and deletes:
+            await agent.delete_session(session.session_id)
+        left = session
+        if session.recorded is not None and await self._can_forget(session):
+            await self._in_thread(partial(self._index.forget, session.recorded))
+            left = replace(session, recorded=None)
+        self._marks.change(session, name="", is_pinned=False, is_archived=False)
+        if stays or left.recorded is not None:
+            self._marks.change(left, is_archived=True)
+        if tab is not None and deletes:
+            tab.run(tab.begin_anew())  # it goes on when the dialog is closed
 
     # The user's marks on sessions
 
@@ -550,10 +561,12 @@ class Welcoming:
             await self._history.open(self._recent[key])
 
 
-def last_line(conversation: Conversation) -> str:
-    """What the agent asks, does, or said last, in one line; "" if there is none."""
-    asked = next(iter(conversation.elicitations.values()), None)
-    now = make_visible_line(asked.message) if asked is not None else doing(conversation)
+def last_line(conversation: Conversation, shown: ShownRequest | None = None) -> str:
+    """What the agent asks, as its card has `shown` it, does, or said last, in one line; "" if there is none."""
+    form = next(iter(conversation.elicitations.values()), None)
+    if form is None and shown is not None:
+        return " · ".join(filter(None, (shown.place, make_visible_line(shown.call.shown_title))))
+    now = make_visible_line(form.message) if form is not None else doing(conversation)
     return now or next(filter(None, _last_lines(islice(reversed(conversation.entries), MAX_LOOKED_AT))), "")
 
 
@@ -562,15 +575,8 @@ def _last_lines(entries: Iterable[Entry]) -> Iterator[str]:
     is_earlier = False
     for entry in entries:
         is_earlier |= isinstance(entry, Reconnected)
-        if not (is_earlier and isinstance(entry, Failure)):
-            yield _last_line_of(entry)
-
-
-def _last_line_of(entry: Entry) -> str:
-    match entry:
-        case Message(role="agent"):
-            return last_line_of(entry, MAX_LINE, PLAIN)
-        case Failure(message):
-            return make_visible_line("; ".join(message.splitlines()))
-        case _:
-            return ""
+        match entry:
+            case Message(role="agent"):
+                yield last_line_of(entry, MAX_LINE, PLAIN)
+            case Failure(message) if not is_earlier:
+                yield make_visible_line("; ".join(message.splitlines()))

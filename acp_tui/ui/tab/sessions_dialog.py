@@ -31,7 +31,7 @@ from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.dialogs.session_rows import EARLIER, NEEDS_YOU, OpenMode, SessionRow, in_order, row_of, session_rows
 from acp_tui.ui.kit.dialog import Dialog, shown, shown_line
 from acp_tui.ui.kit.filtered_list import FilteredList, matching
-from acp_tui.ui.kit.question_screen import QuestionScreen
+from acp_tui.ui.kit.pickers import Picker
 from acp_tui.ui.kit.row_list import MOST_ROWS, PickerRow
 from acp_tui.ui.permission.permission_card import PermissionCard
 from acp_tui.ui.rendering.inline import inline_lines
@@ -55,7 +55,8 @@ class SessionListing:
         self._source = source
         self._is_everywhere = is_everywhere
         self._cursor: str | None = None
-        self._has_restarted = False
+        self.has_restarted = False
+        """A refused cursor led back to the first page."""
 
     async def load_some(self) -> None:
         """Load pages until one isn't empty. Raises ClientError."""
@@ -70,9 +71,9 @@ class SessionListing:
         try:
             page = await self._source.page(self._cursor, self._is_everywhere)
         except AgentRefused:
-            if self._cursor is None or self._has_restarted:
+            if self._cursor is None or self.has_restarted:
                 raise
-            self._has_restarted = True
+            self.has_restarted = True
             self.sessions.clear()
             page = await self._source.page(None, self._is_everywhere)
         self._cursor = page.next_cursor
@@ -85,10 +86,6 @@ class SessionListing:
         if status is not None and (listed := self.sessions.get(session_id)) is not None:
             self.sessions[session_id] = replace(listed, status=status)
         return status is not None and bool(status.in_words)
-
-    def allow_restart(self) -> None:
-        """Allow going back to the first page again: the user retries."""
-        self._has_restarted = False
 
 
 MAX_TITLE_CELLS: Final = 60
@@ -167,7 +164,7 @@ LIST_SHARE: Final = 4
 LINES_AROUND: Final = 6
 """Around the list and the question: the frame, the title, the search line, and what is said."""
 NO_TAB: Final = "It has no tab."
-KEPT: Final = "{sessions_archive} archives it"
+ARCHIVED: Final = "Archived it. A space shows it; {sessions_remove} brings it back"
 NO_SESSION: Final = "There is no session yet in this tab."
 
 
@@ -181,7 +178,7 @@ class QuestionBelow(PermissionCard):
         """Posted when the request that had the focus is gone."""
 
     class Resized(Message):
-        """Posted when it may need more or fewer lines."""
+        """Posted when it may need more or fewer lines, or shows another request of the same tab."""
 
     @property
     def lines(self) -> int:
@@ -192,10 +189,12 @@ class QuestionBelow(PermissionCard):
         self.post_message(self.Resized())
 
     def show_request(self, asked: ShownRequest | None) -> None:
-        had_focus = self.has_focus_within
+        had_focus, before = self.has_focus_within, self.asked
         super().show_request(asked)
         if asked is None and had_focus:
             self.post_message(self.Answered())
+        elif before is not None and asked is not None and asked.request.key != before.request.key:
+            self.post_message(self.Resized())
 
     def put_up(self, asked: ShownRequest | None) -> None:
         super().put_up(asked)
@@ -319,7 +318,7 @@ class SessionsDialog(Dialog[Act | None]):
                     self._show()
 
     def action_retry(self) -> None:
-        self._listing.allow_restart()
+        self._listing.has_restarted = False  # the user retries
         if "recorded" in self._troubles:
             self._begin()
         else:
@@ -350,17 +349,11 @@ class SessionsDialog(Dialog[Act | None]):
         fits = ["{list_choose} open"]
         if row is not None and row.is_tab:
             fits.append("{close_tab} close tab")
-        elif row is not None and row.group == EARLIER and row.past is not None and self._can_delete(row, row.past):
-            fits.append("{sessions_delete} delete")
+        elif row is not None and row.past is not None:
+            fits.append(f"{{sessions_remove}} {'bring back' if row.is_archived else 'remove'}")
         if row is not None and row.past is not None:
-            pin, archive = "unpin" if row.is_pinned else "pin", "restore" if row.is_archived else "archive"
-            fits.append(f"{{sessions_rename}} rename · {{sessions_pin}} {pin} · {{sessions_archive}} {archive}")
+            fits.append(f"{{sessions_rename}} rename · {{sessions_pin}} {'unpin' if row.is_pinned else 'pin'}")
         return " · ".join((*fits, f"{{sessions_folders}} {other}", "{dialog_close} close"))
-
-    def _can_delete(self, row: SessionRow, past: PastSession) -> bool:
-        """Whether its agent or acp-tui can delete it. A recording that goes on can't be deleted."""
-        is_recorded = past.recorded is not None and row.state != OpenMode.ELSEWHERE.value
-        return is_recorded or not self._source.no_delete(past)
 
     # What is shown
 
@@ -385,15 +378,16 @@ class SessionsDialog(Dialog[Act | None]):
         self._lay_out(shown)
         drawn = self._draw(shown)
         self._drawn = {row.value: row for row in drawn}
-        self._list.show_rows(drawn, empty=self._nothing(), stays=self.focused is self._card)
+        empty = "Couldn't list any sessions" if self._troubles else "No sessions yet"
+        empty = "Loading …" if self._waiting else empty
+        self._list.show_rows(drawn, empty=empty, stays=self.focused is self._card)
         self._show_found()
         self._say_how_it_stands()
 
     @on(QuestionBelow.Resized)
     def _make_room(self) -> None:
-        if self._card.lines > self._card_lines:
-            self._card_lines = self._card.lines
-            self._show()
+        self._card_lines = max(self._card_lines, self._card.lines)
+        self._show()
 
     def _lay_out(self, rows: Sequence[SessionRow]) -> None:
         """Share the lines out between the list and the question. If they're few, each row has only one."""
@@ -422,13 +416,6 @@ class SessionsDialog(Dialog[Act | None]):
             cells=self._list.size.width - BESIDE_CELLS,
             is_low=self.has_class("-dense"),
         )
-
-    def _nothing(self) -> str:
-        if self._waiting:
-            return "Loading …"
-        if self._troubles:
-            return "Couldn't list any sessions"
-        return "No sessions yet"
 
     def _say_how_it_stands(self) -> None:
         """Show what was said of the row at the cursor, otherwise what is listed so far."""
@@ -633,58 +620,46 @@ class SessionsDialog(Dialog[Act | None]):
         if key := self._tab:
             self._source.move(key, direction)
 
-    @work(exclusive=True, group="deleting")
-    async def action_delete(self) -> None:
-        """Delete the session in its agent and acp-tui's recording, as far as that can be, after one question."""
+    @work(exclusive=True, group="changing")
+    async def action_remove(self) -> None:
+        """Take the session off the list: archive it, or delete it, as far as that can be. Or bring it back."""
         session = self._session
         if session is None:
             return
-        no_delete, no_forget = self._source.no_delete(session), await self._source.no_forget(session)
-        forgets = session.recorded is not None and not no_forget
-        if no_delete and not forgets:
-            why = f"{session.shown_agent} {no_delete}" + (f", and its recording {no_forget}" if no_forget else "")
-            self._say(shown(f"It can't be deleted: {why}. {keys_in_force(self).hint(KEPT)}", "$text-warning"))
-            return
-        fate = [] if no_delete else [f"{session.shown_agent} deletes it"]
-        if no_delete and (session.is_listed or self._source.judge(session)[0] is not OpenMode.RECORDING):
-            fate = [f"{session.shown_agent} {'keeps' if session.is_listed else 'may keep'} it, as it {no_delete}"]
-        if session.recorded is not None:
-            fate.append(
-                f"acp-tui {f'keeps its recording, as it {no_forget}' if no_forget else 'deletes its recording'}"
-            )
-        if folder := await self._source.worktree_of(session):
-            fate.append(f"Its worktree and branch stay. To remove it: git worktree remove {folder}")
-        lines = [shown_line(each) for each in fate]
-        if not await self.app.push_screen_wait(QuestionScreen(_question(session), lines, yes="Delete it")):
-            return
+        is_deleted: bool | None = False
         try:
-            if not no_delete:
+            if fate := await self._source.fate(session):
+                way, what = ("Bring it back", "") if session.is_archived else ("Archive it", "a search finds it")
+                all_of_it = " · ".join((*fate, "this can't be undone"))
+                rows = [PickerRow(False, way, what), PickerRow(True, "Delete it", all_of_it, needs_care=True)]
+                title = f"Remove “{cut(session.title or session.session_id, MAX_TITLE_CELLS)}” from this list"
+                is_deleted = await self.app.push_screen_wait(Picker(title, rows, search=False))
+            if is_deleted:
                 await self._source.delete(session)
                 self._listing.sessions.pop(session.session_id, None)
-            if forgets:
-                await self._source.forget(session)
-                self._recorded = [one for one in self._recorded if one.key != session.key]
+                self._recorded = await self._source.recorded("", self._is_everywhere)
                 self._found = [one for one in self._found if one.key != session.key]
+            elif is_deleted is not None:
+                await self._source.archive(session)
         except ClientError as error:
             self._say(shown(_told(error), "$text-error"))
-        else:
-            self.notify("Deleted the recording." if no_delete else "Deleted the session.")
+            return
+        if is_deleted is not None:
+            told = "Brought the session back." if session.is_archived else ARCHIVED
+            self.notify("Removed the session." if is_deleted else keys_in_force(self).hint(told), markup=False)
         self._show()
 
     @work(exclusive=True, group="changing")
     async def action_change(self, how: str) -> None:
-        """Rename, pin, or archive the session. The dialog stays open."""
+        """Rename or pin the session. The dialog stays open."""
         session = self._session
         if session is None:
             return
-        change = {"rename": self._source.rename, "pin": self._source.pin, "archive": self._source.archive}[how]
         try:
-            await change(session)
+            await {"rename": self._source.rename, "pin": self._source.pin}[how](session)
         except ClientError as error:
             self._say(shown(_told(error), "$text-error"))
             return
-        if how == "archive":
-            self.notify("Brought the session back." if session.is_archived else "Archived the session.")
         self._show()
 
     def _say(self, what: Content) -> None:
@@ -700,12 +675,6 @@ def _with_past(row: SessionRow, found: PastSession) -> SessionRow:
         past = replace(found, agent_title=own.agent_title if own is not None else found.agent_title)
         return replace(row, title=title, past=past)
     return replace(row, title=title, past=replace(own, recorded=found.recorded))
-
-
-def _question(session: PastSession) -> Content:
-    name = shown_line(cut(session.title or session.session_id, MAX_TITLE_CELLS))
-    start, end = (Content.styled(text, "$text-warning") for text in ("Delete “", "”? This can't be undone."))
-    return Content.assemble(start, name, end)
 
 
 def _told(error: ClientError) -> str:

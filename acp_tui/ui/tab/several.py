@@ -131,9 +131,8 @@ class Compared(NamedTuple):
     @property
     def tab(self) -> Tab:
         """The tab to go to: one that needs the user or works, otherwise one that has worked."""
-        return max(
-            self.tabs, key=lambda tab: (tab.state is TabState.NEEDS_YOU, not _is_idle(tab), tab.actions.was_said)
-        )
+        works = [tab for tab in self.tabs if tab.session is not None and not tab.session.conversation.is_idle]
+        return max(self.tabs, key=lambda tab: (tab.state is TabState.NEEDS_YOU, tab in works, tab.actions.was_said))
 
     @property
     def has_finished(self) -> bool:
@@ -149,7 +148,7 @@ class Compared(NamedTuple):
         name, agent = self.worktree.name, ", ".join(dict.fromkeys(tab.marked_agent for tab in self.tabs))
         shown = name if name.lower().startswith(agent.lower()) else f"{agent}: {name}"
         spent = (panel.work.ended, panel.work.cost) if panel is not None and self.has_finished else ()
-        last = last_line(panel.conversation) if panel is not None else tab.phase
+        last = last_line(panel.conversation, panel.card.asked) if panel is not None else tab.phase
         return PickerRow(
             self,
             f"{numbers:>2} {MARKS[tab.state][0]} {shown}",
@@ -324,10 +323,6 @@ def _in_worktrees(tabs: Iterable[Tab]) -> list[Compared]:
         if (worktree := known_worktree(tab.cwd)) is not None:
             found.setdefault(worktree, []).append(tab)
     return [Compared(worktree, tuple(there)) for worktree, there in found.items()]
-
-
-def _is_idle(tab: Tab) -> bool:
-    return tab.session is None or tab.session.conversation.is_idle
 
 
 async def _close(chosen: Compared, others: Sequence[Compared], back: Tab) -> None:

@@ -6,6 +6,7 @@ Nothing here needs the screen before it is shown. What conversations need is loa
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import replace
@@ -204,8 +205,10 @@ class Tab:
 
     @property
     def lead(self) -> str:
-        """The name of its worktree, or of its agent."""
-        return make_visible_line(self.worktree) or self.agent_title or self.link.name
+        """The name of its worktree, or of its agent. A worktree that is called as its agent has a number."""
+        agent, name = self.agent_title or self.link.name, make_visible_line(self.worktree)
+        called = re.fullmatch(re.escape(agent.replace(" ", "-")) + r"(?:-(\d+))?", name, re.IGNORECASE)
+        return f"{agent} {called[1] or 1}" if called is not None else name or agent
 
     def brief(self, *, is_alone: bool) -> str:
         """What tells it from other tabs: its worktree or agent, if it `is_alone` with that, otherwise its title."""
@@ -365,12 +368,15 @@ class Tab:
         await self.leave()
 
     async def make_room(self) -> None:
-        """Give way to the tab in front, which was opened from here, if nothing was said or written here."""
-        front, said = self.app.tabs.front, self.conversation
-        can_go = front is not None and front is not self and front.link.can_start and not self.link.is_hosted
-        if not can_go or self.worktree or not isinstance(self.stage, Live) or self.stage.session.queue.scheduled:
+        """Give way to the tab in front, opened from here, once it has a session, if nothing was said or written."""
+        front = self.app.tabs.front
+        if front is None or front is self or not front.link.can_start or self.link.is_hosted:
             return
-        is_written = bool(self.prompt.comments) or not self.prompt.is_blank
+        await front.starter.is_open.wait()
+        if front.session is None or self.worktree or not isinstance(self.stage, Live):
+            return
+        said = self.conversation
+        is_written = self.prompt.comments or not self.prompt.is_blank or self.stage.session.queue.scheduled
         if said is not None and said.is_blank and not said.is_asking and not is_written:
             await self._give_way()
 

@@ -91,3 +91,11 @@ def test_what_matches_can_be_shown() -> None:
     assert pattern is not None
     assert pattern.findall("FIx (Test) test") == ["FI", "(", "Test"]
     assert Query(" ").pattern is None
+
+
+def test_it_finds_prompts_of_several_terminals_in_the_order_of_their_times() -> None:
+    history = PromptHistory()
+    history.add("mine", HERE, "Agent")
+    history.take_in([PastPrompt("theirs", HERE, "2999-01-01T00:00:00+00:00", "Agent")])
+
+    assert [prompt.text for prompt in history.find(Query(""), HERE, 9)] == ["theirs", "mine"]

@@ -132,7 +132,7 @@ async def test_a_recorded_session_is_found_by_its_words_and_read_again(tmp_path:
     (past,) = recorded_sessions(index, tmp_path, "lions")
     assert past.recorded is not None
     assert (past.title, past.recorded.prompts, past.has_folder, past.is_latest) == ("Zebras?", 2, True, True)
-    assert line_with(index, past.recorded, "LIONS") == "lions, please"
+    assert line_with(index, past.recorded, "LIONS") == "You: lions, please"
     assert line_with(index, past.recorded, "tigers") == ""
     session = reread(index, past.recorded)
     assert isinstance(session, SessionFromRecording)

@@ -299,8 +299,8 @@ def test_a_fork_is_found_by_and_counts_what_was_said_before_it_in_any_recording(
     words = ("zebras", "stripes", "lions", "pandas", "koalas", "wombats", "tigers", "whales")
     found = {word: [one for one in index.search(word) if one.session_id == "b"] for word in words}
     assert {word for word, sessions in found.items() if not sessions} == {"tigers", "whales"}
-    assert {word: line_with(index, found[word][0], word) for word in words if found[word]} == {
-        word: word for word in words if found[word]
+    assert {line_with(index, found[word][0], word) for word in words if found[word]} == {
+        *("You: zebras", "Agent: stripes", "You: lions", "You: pandas", "You: koalas", "You: wombats"),
     }
 
 
@@ -340,19 +340,25 @@ def test_each_message_of_a_reply_is_a_line_of_what_is_found(store: RecordingStor
         store, 3, *opened("a", method="session/load"), say("Fi", messageId="1"), say("rst.", messageId="1"), say("Last")
     )
     [session] = index.recent()
-    found = {word: line_with(index, session, word) for word in ("will", "may", "done", "again", "first")}
-    assert found == {"will": "I will write.", "may": "May I?", "done": "Done.", "again": "Again.", "first": "First."}
+    found = [line_with(index, session, word) for word in ("will", "may", "done", "again", "first")]
+    assert found == [f"Agent: {line}" for line in ("I will write.", "May I?", "Done.", "Again.", "First.")]
 
 
-def test_a_long_line_that_is_found_is_cut_at_a_word(store: RecordingStore, index: SessionIndex) -> None:
-    keep(
-        store,
-        1,
-        *opened("a"),
-        update("a", "agent_message_chunk", content={"type": "text", "text": "fifteen letters " * 20 + "zebras"}),
-    )
+def test_the_line_with_most_of_the_words_is_shown(store: RecordingStore, index: SessionIndex) -> None:
+    keep(store, 1, *opened("a"), *turn("a", "Feed the zebras", "The lions ate.\nThe zebras and the lions ate."))
+    [session] = index.search("lions zebras")
+    assert line_with(index, session, "lions zebras") == "Agent: The zebras and the lions ate."
+
+
+@pytest.mark.parametrize("before", [3, 20])
+def test_a_long_line_that_is_found_begins_at_a_word_near_the_match(
+    before: int, store: RecordingStore, index: SessionIndex
+) -> None:
+    """Near enough to be in view on 80 columns."""
+    text = "fifteen letters " * before + "zebras"
+    keep(store, 1, *opened("a"), update("a", "agent_message_chunk", content={"type": "text", "text": text}))
     [session] = index.recent()
-    assert line_with(index, session, "zebras") == "…fifteen letters fifteen letters zebras"
+    assert line_with(index, session, "zebras") == "Agent: …fifteen letters zebras"
 
 
 # Reading again

@@ -206,9 +206,9 @@ def test_a_question_mark_is_help_outside_of_texts_only_and_can_be_given_up() -> 
 
 
 def test_a_dialog_has_keys_to_choose_and_help_has_the_same_key_everywhere() -> None:
-    keymap = keymap_of(chosen(sessions_delete="ctrl+g", help="f11"))
+    keymap = keymap_of(chosen(sessions_remove="ctrl+g", help="f11"))
     sessions = ("sessions", "dialog", "app")
-    assert [keymap.meaning(sessions, key) for key in ("ctrl+g", "ctrl+d", "y")] == ["ctrl+d", "", "y"]
+    assert [keymap.meaning(sessions, key) for key in ("ctrl+g", "ctrl+x", "y")] == ["ctrl+x", "", "y"]
     assert [keymap.meaning(sessions, key) for key in ("f11", "f1")] == [BY_ID["help"], ""]
     assert keymap.notes == ()
 

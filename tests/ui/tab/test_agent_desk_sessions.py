@@ -173,7 +173,7 @@ async def test_a_session_that_is_open_already_is_shown_without_asking_the_agent(
         assert desk.sent("session/load") == []
 
 
-async def test_deleting_asks_first_and_forgets_the_sessions_name_and_folds_too(open_desk: OpenDesk) -> None:
+async def test_deleting_asks_first_and_forgets_the_sessions_name_too(open_desk: OpenDesk) -> None:
     """R-SESS-11."""
     script = """
     answer(expect("session/list"), sessions=sessions)
@@ -187,15 +187,15 @@ async def test_deleting_asks_first_and_forgets_the_sessions_name_and_folds_too(o
         await desk.press("f3")
         await desk.shows("Esc close")
         await desk.shows("the secret plan")
-        await desk.press("down", "ctrl+d")
-        await desk.shows("Delete “the secret plan”?")
-        await desk.press("n")
-        await desk.hides("Delete “the secret plan”?")
+        await desk.press("down", "ctrl+x")
+        await desk.shows("Remove “the secret plan” from this list", "scripted deletes it")
+        await desk.press("escape")
+        await desk.hides("Remove “the secret plan”")
         assert desk.sent("session/delete") == []
-        await desk.press("ctrl+d")
-        await desk.shows("Delete “the secret plan”?")
-        await desk.press_slowly("y")
-        await desk.shows("Deleted the session.")
+        await desk.press("ctrl+x")
+        await desk.shows("Remove “the secret plan”")
+        await desk.press("down", "enter")
+        await desk.shows("Removed the session.")
         assert desk.sent("session/delete") == [{"sessionId": "old-1"}]
         await until_so(desk.pilot, lambda: marks.all() == {})
 
@@ -215,9 +215,9 @@ async def test_deleting_the_session_on_the_screen_closes_it_and_shows_a_new_one(
         await desk.press("f3")
         await desk.shows("Esc close")
         await desk.shows("The first one")
-        await desk.press("ctrl+d")
-        await desk.shows("Delete “The first one”?")
-        await desk.press_slowly("y")
+        await desk.press("ctrl+x")
+        await desk.shows("Remove “The first one”")
+        await desk.press("down", "enter")
         await desk.gets("session/new", times=2)
         await desk.press("escape")
         await desk.hides("the first")

@@ -48,6 +48,22 @@ async def test_the_cards_own_keys_answer_and_the_list_gets_the_keyboard_back(ope
         await desk.shows("Nothing matches “zz”")
 
 
+async def test_the_row_names_the_request_that_the_card_shows(open_desk: OpenDesk) -> None:
+    two = """
+    for number, title in enumerate(("Delete everything", "Keep the rest"), 1):
+        call = {"toolCallId": f"c{number}", "title": title}
+        options = [{"optionId": "a", "name": "Yes", "kind": "allow_once"}]
+        params = {"sessionId": "s1", "toolCall": call, "options": options}
+        send(id=number, method="session/request_permission", params=params)
+    """
+    async with asking(open_desk, two) as desk:
+        await desk.shows("1 of 2 · Delete everything")
+        await desk.enter_card()
+        await desk.press("right_square_bracket")
+        await desk.shows("2 of 2 · Keep the rest")
+        await desk.hides("Delete everything")
+
+
 async def test_the_card_names_the_tab_that_asks(open_desk: OpenDesk) -> None:
     async with asking(open_desk, ONE) as desk:
         await desk.until(lambda: "╭─ 1 ▲ scripted: Tidy up ─" in desk.text)

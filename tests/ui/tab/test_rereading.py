@@ -8,14 +8,17 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client.agents.remembered import consent_file
+from acp_tui.client.prompts.memory import DraftKey
+from acp_tui.client.sessions.marks import SessionMarks
 from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.client.settings.settings import RecordingSettings
 from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.client.transcript.recording_plan import RecordingPlan, recording_store
+from acp_tui.client.transcript.store import held
 from acp_tui.conversation.facts import SessionId
 from acp_tui.ui.tab.reopening import Reopening
 from support.desks import SESSION, Desk, OpenDesk
-from support.pages import COMMENT
+from support.pages import COMMENT, draft_file
 from support.recordings import demo, open_in_process, play
 
 IDLE = "serve_until_closed()"
@@ -232,14 +235,70 @@ async def test_its_recording_is_deleted_after_a_yes(past: None, open_desk: OpenD
         await desk.press("f3")
         await desk.shows("Esc close")
         await desk.shows("How are zebras made?")
-        await desk.press("down", "ctrl+d")
-        await desk.shows("Delete “How are zebras made?”?", "acp-tui deletes its recording")
+        await desk.press("down", "ctrl+x")
+        await desk.shows("Remove “How are zebras made?” from this list", "acp-tui deletes its recording")
         await desk.hides(" keep")
-        await desk.press("y")
-        await desk.shows("Deleted the recording.")
+        await desk.press("down", "enter")
+        await desk.shows("Removed the session.")
         await desk.shows("None earlier in this project")
         await desk.press("escape")
         await desk.hides("How are zebras made?")
+
+
+async def test_one_that_another_acp_tui_records_is_archived(tmp_path: Path, past: None, open_desk: OpenDesk) -> None:
+    (recording,) = recording_store(RecordingSettings()).files()
+    async with open_desk(SESSION, IDLE) as desk:
+        await desk.has_session()
+        with held(recording):
+            await desk.press("f3")
+            await desk.shows("How are zebras made?")
+            await desk.press("down", "ctrl+x")
+            await desk.shows("Archived it. A space shows it")
+        assert recording.exists()
+
+
+async def test_what_its_agent_may_list_again_stays_off_the_list(tmp_path: Path, open_desk: OpenDesk) -> None:
+    await record(tmp_path, agent="somebody")
+    async with open_desk(SESSION, IDLE) as desk:
+        await desk.has_session()
+        await desk.press("f3")
+        await desk.shows("How are zebras made?")
+        await desk.press("down", "ctrl+x", "down")
+        await desk.shows("somebody may keep it, as it isn't running")
+        await desk.press("enter")
+        await desk.shows("Removed the session.")
+        listed = PastSession("somebody", SessionId("demo-1"), tmp_path, is_listed=True)
+        assert SessionMarks().of(listed).is_archived
+
+
+async def test_the_draft_of_a_session_that_can_only_be_read_stays_out_of_its_prompt(
+    tmp_path: Path, past: None, open_desk: OpenDesk
+) -> None:
+    place = DraftKey(str(tmp_path), "demo-1", "demo")
+    draft_file().change({place: "And lions?"})
+    async with open_desk(SESSION, IDLE) as desk:
+        await desk.has_session()
+        await desk.press("f3")
+        await desk.shows("How are zebras made?")
+        await desk.press("down", "enter")
+        await desk.shows("○ This session is read-only")
+        assert desk.draft == ""
+    assert draft_file().read() == {place: "And lions?"}
+
+
+async def test_a_tab_stays_if_the_session_opened_from_it_cannot_be_shown(tmp_path: Path, open_desk: OpenDesk) -> None:
+    await record(tmp_path, agent="somebody")
+    async with open_desk(SESSION, IDLE) as desk:
+        await desk.has_session()
+        await desk.press("f3")
+        await desk.shows("How are zebras made?")
+        for recording in recording_store(RecordingSettings()).files():
+            recording.write_text("unreadable")
+        await desk.press("down", "enter")
+        await desk.shows("no session; Alt+R tries again")
+        await desk.press("alt+1")
+        await desk.has_session()
+        assert desk.shown_session.session_id == "s1"
 
 
 async def test_a_session_is_read_only_for_the_same_reason_whether_or_not_its_agent_runs(
@@ -278,25 +337,12 @@ async def test_on_a_small_screen_what_is_said_takes_lines_from_the_list_only(
         await desk.pilot.resize_terminal(40, 12)
         await desk.press("f3")
         await desk.shows("4 earlier in this project")
-        await desk.press(*"zebras", "ctrl+d")
-        await desk.shows("deletes its recording")
-        await desk.press_slowly("y")
+        await desk.press(*"zebras", "ctrl+x")
+        await desk.shows("Remove “How are zebras made?”", "Delete it")
+        await desk.press("down", "enter")
         await desk.shows(
-            "▪ Deleted the recording.", "3 earlier in this project", "How are zebras", "zebras made", "Esc close"
+            "▪ Removed the session.", "3 earlier in this project", "How are zebras", "zebras made", "Esc close"
         )
-        await desk.pilot.resize_terminal(40, 13)
-        await desk.press("escape", "f3", "ctrl+d")
-        await desk.shows("It can't be deleted: scripted", "can't delete sessions", "◉ 1 ● scripted", "Esc close")
-
-
-async def test_a_refusal_names_the_agent_of_a_tab_as_its_row_does(open_desk: OpenDesk) -> None:
-    script = 'handshake(agentInfo={"name": "x", "title": "Xavier", "version": "1.2"})\n'
-    async with open_desk(script + 'answer(expect("session/new"), sessionId="s1")', IDLE) as desk:
-        await desk.has_session()
-        await desk.press("f3")
-        await desk.shows("1 ● Xavier")
-        await desk.press("ctrl+d")
-        await desk.shows("It can't be deleted: Xavier can't delete sessions")
 
 
 async def test_beside_a_recording_a_new_session_starts_its_agent_once_agreed(

@@ -1,6 +1,6 @@
 """The list of sessions: paging, searching, opening, deleting, and the contents of a row."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -15,11 +15,9 @@ from acp_tui.client.errors import AgentRefused, ClientError
 from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.conversation.facts import SessionId, SessionPage, SessionSummary
 from acp_tui.ui.dialogs.session_rows import OPEN, OpenMode, SessionRow, row_of, session_rows
-from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.kit.row_list import GAP, MAX_FOLDER_CELLS, MIN_LABEL_CELLS, MOST_ROWS, short_folder, short_time
 from acp_tui.ui.tab.sessions_dialog import EMPTY_PAGES_IN_A_ROW, SessionList, SessionsDialog
 from support.dialogs import NOTHING, DialogPage, NoSessions, open_dialog, recorded
-from support.screens import Clock
 
 PROJECT = Path("/project")
 
@@ -47,9 +45,8 @@ class Pages(NoSessions):
         self.sought: list[str] = []
         self.done: list[tuple[str, str]] = []
         self.ways: dict[str, tuple[OpenMode, str]] = {}
-        self.cannot_delete = ""
-        self.cannot_forget = ""
-        self.worktree = ""
+        self.deleting: Sequence[str] = ("agent deletes it",)
+        """What deleting a session would do."""
         self.failure: ClientError | None = None
 
     async def open(self, row: SessionRow) -> None:
@@ -86,21 +83,19 @@ class Pages(NoSessions):
     def judge(self, session: PastSession) -> tuple[OpenMode, str]:
         return self.ways.get(session.session_id, (OpenMode.AGENT, ""))
 
-    def no_delete(self, session: PastSession) -> str:
-        return self.cannot_delete
+    async def fate(self, session: PastSession) -> Sequence[str]:
+        return self.deleting
 
-    async def no_forget(self, session: PastSession) -> str:
-        return self.cannot_forget
-
-    async def worktree_of(self, session: PastSession) -> str:
-        return self.worktree
+    def marked(self, past: Iterable[PastSession]) -> list[PastSession]:
+        archived = [what for what, _ in self.done]
+        return [replace(one, is_archived=one.is_archived or "archive" in archived) for one in past]
 
     async def delete(self, session: PastSession) -> None:
+        self.recordings = [one for one in self.recordings if one.key != session.key]
         self.done.append(("delete", session.session_id))
 
-    async def forget(self, session: PastSession) -> None:
-        self.recordings = [one for one in self.recordings if one.key != session.key]
-        self.done.append(("forget", session.session_id))
+    async def archive(self, session: PastSession) -> None:
+        self.done.append(("restore" if session.is_archived else "archive", session.session_id))
 
 
 async def chosen(page: DialogPage, pages: Pages) -> str:
@@ -144,9 +139,9 @@ async def test_a_listed_session_in_a_tab_is_that_tabs_row() -> None:
 async def test_the_keys_are_those_of_the_row() -> None:
     async with open_dialog(SessionsDialog(Pages((ONE, None), current="s2"))) as page:
         await loaded(page, "2 earlier in this project")
-        assert "Enter open · Alt+W close tab · Ctrl+T rename · Ctrl+O pin · Ctrl+X archive" in page.words
+        assert "Enter open · Alt+W close tab · Ctrl+T rename · Ctrl+O pin" in page.words
         await page.press("down")
-        assert "Enter open · Ctrl+D delete · Ctrl+T rename · Ctrl+O pin · Ctrl+X archive" in page.words
+        assert "Enter open · Ctrl+X remove · Ctrl+T rename · Ctrl+O pin" in page.words
 
 
 async def test_going_on_at_the_end_loads_more_with_the_agents_cursor() -> None:
@@ -258,125 +253,46 @@ async def test_searching_finds_the_name_of_an_agent_whose_command_is_another() -
         assert "Nothing matches" not in page.words
 
 
-async def test_deleting_asks_first_and_the_dialog_stays() -> None:
-    pages = Pages((ONE, None))
+async def test_one_key_removes_a_session_as_the_user_chooses_and_the_dialog_stays() -> None:
+    pages = Pages((ONE, None), recordings=[recorded("s1", "Mine", agent="agent")])
+    pages.deleting = ("agent keeps it, as it can't", "acp-tui deletes its recording")
     async with open_dialog(SessionsDialog(pages)) as page:
         await loaded(page)
-        await page.press("ctrl+d")
-        assert "Delete “Mend the parser”? This can't be undone." in page.words
-        for no in ("n", "escape", "enter"):
-            await page.press(no, "ctrl+d")
-        await page.press("n", "y")
+        await page.press("ctrl+x")
+        assert "Remove “Mine” from this list" in page.words
+        await page.press("escape")
         assert pages.done == []
-        await page.press("backspace", "ctrl+d", "y")
+        await page.press("ctrl+x", "down")
+        assert "agent keeps it, as it can't · acp-tui deletes its recording" in page.words
+        assert "this can't be undone" in page.words
+        await page.press("enter")
         assert pages.done == [("delete", "s1")]
-        assert "Mend the parser" not in page.words
+        assert page.app.said == ["Removed the session."]
         assert page.result is NOTHING
 
 
-async def test_a_letter_typed_just_before_deletes_nothing_and_one_key_held_down_not_two(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    clock = Clock()
-    monkeypatch.setattr(QuestionScreen, "clock", staticmethod(clock))
-    pages = Pages((ONE, None), recordings=[recorded("s1", "Mine", agent="agent")])
+async def test_neither_a_letter_nor_a_key_held_down_deletes_a_session() -> None:
+    pages = Pages((ONE, None))
     async with open_dialog(SessionsDialog(pages)) as page:
         await loaded(page)
-        clock.pass_guard()
-        await page.press("ctrl+d", "y")
+        await page.press("ctrl+x", "y")
         assert pages.done == []
-        assert "Delete “Mine”?" in page.words
-        clock.pass_guard()
-        await page.press("y")
-        assert pages.done == [("delete", "s1"), ("forget", "s1")]
-        await page.press("backspace", "ctrl+d")
-        for pause_s in (0.66, *[0.03] * 30, *[0.5] * 6):
-            clock.now_s += pause_s
-            await page.press("y")
-        assert len(pages.done) == 2
+        await page.press("escape", *["ctrl+x"] * 3, *["enter"] * 3)
+        assert [what for what, _ in pages.done] == ["archive"]
 
 
-@pytest.mark.parametrize(
-    ("cannot_delete", "cannot_forget", "worktree", "fate", "done"),
-    [
-        ("", "", "", {"agent deletes it", "acp-tui deletes its recording"}, ["delete", "forget"]),
-        ("can't", "", "", {"agent keeps it, as it can't", "acp-tui deletes its recording"}, ["forget"]),
-        (
-            "",
-            "is still being written",
-            "",
-            {"agent deletes it", "acp-tui keeps its recording, as it is still being written"},
-            ["delete"],
-        ),
-        (
-            "",
-            "",
-            "/p.x",
-            {"Its worktree and branch stay. To remove it: git worktree remove /p.x"},
-            ["delete", "forget"],
-        ),
-    ],
-)
-async def test_one_question_says_what_is_deleted_and_what_stays(
-    cannot_delete: str, cannot_forget: str, worktree: str, fate: set[str], done: list[str]
-) -> None:
-    pages = Pages((ONE, None), recordings=[recorded("s1", "Mine", agent="agent")])
-    pages.cannot_delete, pages.cannot_forget, pages.worktree = cannot_delete, cannot_forget, worktree
+async def test_where_nothing_can_be_deleted_the_key_archives_at_once() -> None:
+    pages = Pages(([ONE[0]], None))
+    pages.deleting = ()
     async with open_dialog(SessionsDialog(pages)) as page:
         await loaded(page)
-        await page.press("ctrl+d")
-        assert "Delete “Mine”? This can't be undone." in page.words
-        assert {each for each in fate if each in page.words} == fate
-        await page.press("n")
-        assert pages.done == []
-        await page.press("ctrl+d", "y")
-        assert pages.done == [(each, "s1") for each in done]
-
-
-@pytest.mark.parametrize(
-    ("mode", "kept"),
-    [
-        (OpenMode.RECORDING, ["acp-tui deletes its recording"]),
-        (OpenMode.AGENT, ["demo may keep it, as it isn't running", "acp-tui deletes its recording"]),
-    ],
-)
-async def test_an_agent_is_not_said_to_keep_what_it_never_listed(mode: OpenMode, kept: list[str]) -> None:
-    pages = Pages(recordings=[recorded("s1", "Mine", agent="demo")])
-    pages.cannot_delete, pages.ways["s1"] = "isn't running", (mode, "it forgets" * (mode is OpenMode.RECORDING))
-    async with open_dialog(SessionsDialog(pages)) as page:
-        await loaded(page)
-        await page.press("ctrl+d")
-        assert [each for each in kept if each in page.words] == kept
-        assert ("may keep" in page.words) == (len(kept) == 2)
-        await page.press("y")
-        assert page.app.said == ["Deleted the recording."]
-
-
-async def test_a_session_of_which_nothing_can_be_deleted_can_be_archived() -> None:
-    pages = Pages((ONE, None), recordings=[recorded("s1", "Mine", agent="agent")])
-    pages.cannot_delete, pages.cannot_forget = "can't delete sessions", "is still being written"
-    async with open_dialog(SessionsDialog(pages)) as page:
-        await loaded(page)
-        await page.press("ctrl+d")
-        assert (
-            "It can't be deleted: agent can't delete sessions, and its recording is still being written." in page.words
-        )
-        assert "Ctrl+X archives it" in page.words
-        assert pages.done == []
-        await page.press(*"Mine")
-        assert "It can't be deleted" not in page.words
-
-
-async def test_deleting_is_offered_only_where_something_can_be_deleted() -> None:
-    pages = Pages((ONE, None), recordings=[recorded("s1", "Mine", agent="agent")])
-    pages.cannot_delete = "can't delete sessions"
-    async with open_dialog(SessionsDialog(pages)) as page:
-        await loaded(page, "3 earlier in this project")
-        await page.press(*"Mine")
-        assert "Ctrl+D delete" in page.words
-        await page.press("escape", *"Write tests")
-        assert "Ctrl+D delete" not in page.words
-        assert "Ctrl+X archive" in page.words
+        await page.press("ctrl+x")
+        await page.until(lambda: page.app.said == ["Archived it. A space shows it; Ctrl+X brings it back"])
+        assert "Mend the parser" not in page.words
+        await page.press("space")
+        assert "Ctrl+X bring back" in page.words
+        await page.press("ctrl+x")
+        await page.until(lambda: pages.done == [("archive", "s1"), ("restore", "s1")])
 
 
 async def test_archived_sessions_are_listed_while_the_user_searches() -> None:
@@ -388,7 +304,7 @@ async def test_archived_sessions_are_listed_while_the_user_searches() -> None:
         assert "About zebras" in page.words
         await page.press("backspace", *"zebra")
         assert "About zebras" in page.words
-        await page.press("ctrl+x")
+        await page.press("ctrl+x", "enter")
         await page.until(lambda: page.app.said == ["Brought the session back."])
 
 
@@ -406,12 +322,9 @@ async def test_esc_takes_back_a_space_before_it_closes_the_dialog() -> None:
 
 async def test_what_cannot_be_done_is_said() -> None:
     pages = Pages((ONE, None))
-    pages.cannot_delete = "can't delete."
     pages.ways["s1"] = (OpenMode.NONE, "It can't load.")
     async with open_dialog(SessionsDialog(pages)) as page:
         await loaded(page)
-        await page.press("ctrl+d")
-        assert "agent can't delete." in page.words
         await page.press("enter")
         assert "It can't load." in page.words
         assert page.result is NOTHING
@@ -515,6 +428,22 @@ def rows_of(*sessions: PastSession, cells: int = 100) -> list[str]:
     """The text at the end of each row."""
     rows = session_rows([row_of(one, OpenMode.RECORDING, "why") for one in sessions], here=HERE, now=NOW, cells=cells)
     return [row.aside for row in rows]
+
+
+def labels_of(*sessions: PastSession) -> list[str]:
+    rows = session_rows([row_of(one, OpenMode.RECORDING, "why") for one in sessions], here=HERE, now=NOW, cells=64)
+    return [row.label for row in rows]
+
+
+def test_rows_of_one_title_are_told_apart_by_the_folder_that_has_no_column() -> None:
+    one = recorded("1", "Write the tests of the parser", agent="a" * 14)
+    red, blue = (replace(one, cwd=Path(f"/work/{name}")) for name in ("red", "blue"))
+    assert labels_of(red, blue) == ["Write the tests of t… · /work/red", "Write the tests of … · /work/blue"]
+
+
+def test_rows_whose_titles_begin_alike_show_what_follows() -> None:
+    begin = "Find out why the tests of the parser are slow in "
+    assert labels_of(recorded("1", f"{begin}May"), recorded("2", f"{begin}June")) == ["…May", "…June"]
 
 
 def test_what_is_no_time_is_shown_as_it_is() -> None:

@@ -98,9 +98,11 @@ def test_in_a_narrow_tab_is_what_tells_it_from_others() -> None:
     assert tab.name(20) == "sky: Count the stars"
     assert tab.name(8) == "sky"
     tab.cwd = Path("/project.worktrees/scripted-2")
-    assert tab.name() == "scripted-2: Count the stars"
+    assert tab.name() == "scripted 2: Count the stars"
     tab.agent_title, tab.cwd = "Star Agent", Path("/project.worktrees/Star-Agent-3")
-    assert tab.name() == "Star-Agent-3: Count the stars"
+    assert tab.name() == "Star Agent 3: Count the stars"
+    tab.cwd = Path("/project.worktrees/Star-Agent")
+    assert tab.name() == "Star Agent 1: Count the stars"
 
 
 def test_a_command_without_a_name_of_its_own_is_called_as_its_agent() -> None:

@@ -218,7 +218,7 @@ async def test_labels_that_are_cut_keep_what_tells_their_titles_apart(open_desk:
             await desk.until(lambda line=line: tab_line(desk) == line)  # type: ignore[misc]
 
 
-async def test_a_worktree_and_an_agent_of_one_name_are_both_shown_with_it(open_desk: OpenDesk) -> None:
+async def test_worktrees_that_are_called_as_their_agent_have_a_number(open_desk: OpenDesk) -> None:
     async with open_desk(SESSION, TWO, TWO.replace("s2", "s3"), "serve_until_closed()") as desk:
         make_repository(desk.tabs[0].cwd, ONE_FILE)
         await desk.has_session()
@@ -229,7 +229,7 @@ async def test_a_worktree_and_an_agent_of_one_name_are_both_shown_with_it(open_d
             await desk.send("/rename Fix the parser so that it works")
         await desk.press("alt+1")
         await desk.pilot.resize_terminal(50, 24)
-        await desk.until(lambda: tab_line(desk) == "1 ● scripted  2 ● scripted  3 ● scripted-2")
+        await desk.until(lambda: tab_line(desk) == "1 ● scripted  2 ● scripted 1  3 ● scripted 2")
 
 
 async def test_a_new_title_is_in_the_tabs_at_once(open_desk: OpenDesk) -> None:

@@ -54,7 +54,7 @@ async def test_what_is_typed_and_pasted_while_something_is_asked_goes_to_the_dra
         await page.until(lambda: page.draft == "typed pasted")
 
 
-def test_what_is_written_while_something_is_asked_shows_in_the_prompt_below(tmp_path: Path) -> None:
+def test_what_is_written_while_a_session_may_be_removed_is_searched_for(tmp_path: Path) -> None:
     columns, lines = size = (100, 30)  # the list of sessions doesn't cover the prompt
     environ = {**environment(tmp_path), "COLUMNS": f"{columns}", "LINES": f"{lines}"}
     with on_terminal(tmp_path, "demo", "sessions", size=size, environ=environ) as terminal:
@@ -63,11 +63,11 @@ def test_what_is_written_while_something_is_asked_shows_in_the_prompt_below(tmp_
         terminal.type("\x1bOR")
         terminal.wait_for("Fix the duration parser")
         terminal.type("\x1b[B")
-        terminal.wait_for("Ctrl+D delete")
-        terminal.type("\x04")
-        terminal.wait_for("This can't be undone")
+        terminal.wait_for("Ctrl+X remove")
+        terminal.type("\x18")
+        terminal.wait_for("Remove “")
         terminal.type("why so")
-        terminal.wait_for("│ why so ")
+        terminal.wait_for("│   why so ")
 
 
 async def test_a_character_that_is_a_key_in_the_sidebar_stays_one() -> None:
