@@ -267,7 +267,7 @@ class FormCard(VerticalScroll, can_focus=True):
             await self._take_key_of_part(event)
         elif self.screen.focused is self:
             decides = f"{event.key} answers" if event.key.isdecimal() else ""
-            await self.guard.take_key(event, decides)
+            await self.guard.take_key(event, decides, rejects=event.key == "0")
         else:  # it was on its way here when the focus moved
             event.stop()
             if self.screen.focused is not None and not is_stray(self, event):
@@ -275,7 +275,7 @@ class FormCard(VerticalScroll, can_focus=True):
 
     async def _take_key_of_part(self, event: events.Key) -> None:
         """Handle a key that a field or a button didn't use."""
-        self._is_enter_meant = self.guard.takes(event)
+        self._is_enter_meant = self.guard.takes(event) and not self.guard.is_early
         is_on_button = event.key == "enter" and isinstance(self.screen.focused, Button)
         binding = self._binding(event.key) if is_on_button or event.key in KEYS_OF_ALL else None
         if binding is not None:
@@ -410,7 +410,7 @@ class FormCard(VerticalScroll, can_focus=True):
             editor.focus_control()
 
     def action_decline(self) -> None:
-        if self.guard.may_answer("press 0 again"):
+        if self.guard.may_answer("press 0 again", rejects=True):
             self._give("decline", None)
 
     def action_copy(self) -> None:
@@ -431,7 +431,7 @@ class FormCard(VerticalScroll, can_focus=True):
         if button.id == "accept":
             self.action_send()
             self._accept_page("press it again")
-        elif self.guard.may_answer("press it again"):
+        elif self.guard.may_answer("press it again", rejects=True):
             self._give("decline" if button.id == "decline" else "cancel", None)
 
     def _give(self, action: ElicitationAction, values: elicitation.FormValues | None) -> None:

@@ -512,6 +512,25 @@ async def test_tab_leads_through_a_form_at_once_and_only_sending_is_too_soon() -
         assert await page.gets_answer() == ("accept", {"name": "x", "yes": True})
 
 
+@pytest.mark.usefixtures("far_screen")
+@pytest.mark.parametrize("declines", ["0", "Cancel"])
+async def test_a_form_that_is_not_on_the_users_screen_yet_can_be_declined_and_not_sent(declines: str) -> None:
+    async with open_page() as page:
+        await page.elicit(form(TextField("name"), BooleanField("yes", default=True)))
+        await page.press_slowly("tab")
+        await page.press("x")
+        await page.press_slowly("ctrl+s")
+        assert "Too soon" in page.words
+        await page.press_slowly("tab")
+        await page.press_slowly("enter")
+        assert page.answers == []
+        assert "Too soon" in page.words
+        await page.press("shift+tab", "shift+tab")
+        page.clock.pass_guard()
+        await (page.press("0") if declines == "0" else page.click(declines))
+        assert await page.gets_answer() == ("decline" if declines == "0" else "cancel", None)
+
+
 async def test_the_numbers_of_choices_are_shown_where_they_count() -> None:
     async with open_page() as page:
         await page.elicit(form(ChoiceField("a", CHOICES), MultiChoiceField("b", CHOICES)))

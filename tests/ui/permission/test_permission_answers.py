@@ -533,7 +533,7 @@ async def test_from_a_list_above_a_card_the_usual_keys_lead_to_it(
 async def test_a_warning_gives_way_to_the_keys_once_the_same_key_would_count(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(answer_guard, "WARNING_S", 0.01)
+    monkeypatch.setattr(answer_guard, "TOO_SOON_S", 0.01)
     async with open_page() as page:
         await page.ask("call")
         await page.press("tab", "1")
@@ -542,6 +542,43 @@ async def test_a_warning_gives_way_to_the_keys_once_the_same_key_would_count(
         await page.until(lambda: "Too soon" not in page.text)
         assert "f full screen" in page.text
         assert page.decisions == {}
+
+
+@pytest.mark.usefixtures("far_screen")
+@pytest.mark.parametrize("place", ["card", "full screen"])
+async def test_what_is_not_on_the_users_screen_yet_can_be_rejected_and_not_allowed(place: str) -> None:
+    async with open_page() as page:
+        await _open_card(page)
+        if place == "full screen":
+            await page.press("f")
+        for key in ("y", "1", "enter"):
+            await page.press_slowly(key)
+            assert "Too soon" in page.text
+            assert page.decisions == {}
+        await page.press_slowly("n")
+        assert page.decisions == {"call": REJECT.option_id}
+
+
+@pytest.mark.usefixtures("far_screen")
+async def test_what_is_not_on_the_users_screen_yet_can_be_rejected_with_a_reason() -> None:
+    async with open_page() as page:
+        await page.ask("call")
+        page.card.guard.come_unasked()
+        page.clock.pass_guard()
+        await page.press("w", *"no")
+        await page.press_slowly("enter")
+        assert page.decisions == {"call": REJECT.option_id}
+
+
+@pytest.mark.usefixtures("far_screen")
+async def test_what_is_not_on_the_users_screen_yet_can_be_rejected_by_a_click() -> None:
+    async with open_page() as page:
+        await page.ask("call")
+        await page.press_slowly("tab")
+        for words, decided in (("Allow once", None), ("Reject once", REJECT.option_id)):
+            page.clock.pass_guard()
+            await page.click(words)
+            assert page.decisions.get("call") == decided
 
 
 async def test_keys_count_only_some_time_after_the_help_above_the_card_was_closed() -> None:
