@@ -66,7 +66,7 @@ class FormCard(VerticalScroll, can_focus=True):
     # What it asks scrolls between who asks, above, and the buttons and keys, below.
     DEFAULT_CSS = """
     FormCard { height: auto; }
-    FormCard > #asker { dock: top; height: auto; }
+    FormCard > #asker { dock: top; text-wrap: nowrap; text-overflow: ellipsis; }
     FormCard > #foot { dock: bottom; }
     """
 
@@ -165,15 +165,22 @@ class FormCard(VerticalScroll, can_focus=True):
         self.show_count(self._count)
         # The card is visible again only once the screens above it are gone.
         self.watch(self.screen, "stack_updates", self.guard.arm)
+        self.watch(self, "scroll_y", self._show_title, init=False)
 
     def show_count(self, count: int) -> None:
         """Show how many questions are waiting, including this one."""
         self._count = count
-        what = " asks you to visit a page" if isinstance(self.asked, elicitation.UrlVisit) else " asks"
-        more = f"  1 of {count:,}" if count > 1 else ""
-        title = shown_line(cut(make_visible_line(self._agent_title), MAX_TITLE_CELLS), "bold $text-warning")
-        self._title.update(Content.assemble(title, (what, "bold"), (more, "$foreground-muted")))
+        self._show_title()
         self._show_keys()
+
+    def _show_title(self) -> None:
+        """Show who asks, and how the question begins where it isn't in view."""
+        what = " asks you to visit a page" if isinstance(self.asked, elicitation.UrlVisit) else " asks"
+        more = f"  1 of {self._count:,}" if self._count > 1 else ""
+        begins = self.asked.message.strip().partition("\n")[0] if self.scroll_offset.y else ""
+        title = shown_line(cut(make_visible_line(self._agent_title), MAX_TITLE_CELLS), "bold $text-warning")
+        question = shown_line(f": {begins}" if begins else "")
+        self._title.update(Content.assemble(title, (what, "bold"), (more, "$foreground-muted"), question))
 
     def _show_keys(self) -> None:
         """Show the keys that apply now. A warning replaces them, and the buttons don't move for it."""
@@ -408,6 +415,8 @@ class FormCard(VerticalScroll, can_focus=True):
         editor = next(editor for editor in self._editors if editor.field.name in wrong)
         if self._rows is None:
             editor.focus_control()
+        else:
+            editor.reveal()
 
     def action_decline(self) -> None:
         if self.guard.may_answer("press 0 again", rejects=True):
