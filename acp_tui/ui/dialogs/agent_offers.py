@@ -135,7 +135,7 @@ SECTIONS: Final[Mapping[str, tuple[Capability, ...]]] = {
 CAPABILITIES: Final = tuple(capability.attribute for group in SECTIONS.values() for capability in group)
 
 
-class CapabilityCard(Dialog[None]):
+class CapabilityCard(ListDialog[None]):
     """Shows what this agent can do."""
 
     PLACE: ClassVar[Place] = "agent"

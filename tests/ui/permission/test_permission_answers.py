@@ -15,12 +15,13 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.conversation.facts import BooleanOption, PermissionOption
 from acp_tui.conversation.tool_calls import ToolCallId
 from acp_tui.conversation.updates import PermissionAnswered
+from acp_tui.protocol.roles import AgentCapabilities
 from acp_tui.ui.app.app import QUIT_AGAIN_S
 from acp_tui.ui.conversation.view import ConversationView
-from acp_tui.ui.dialogs.agent_offers import OptionsDialog
+from acp_tui.ui.dialogs.agent_offers import AgentFacts, CapabilityCard, OptionsDialog
 from acp_tui.ui.kit import answer_guard
 from acp_tui.ui.kit.answer_guard import GUARD_S, REPEAT_S
-from acp_tui.ui.kit.pickers import Picker
+from acp_tui.ui.kit.pickers import Picker, ReadingScreen
 from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.prompt.input import IDLE_S
 from acp_tui.ui.tab.several import SeveralDialog
@@ -514,9 +515,11 @@ AGENT = AgentCommand("one", ("/bin/one",))
         lambda: Picker("Which?", [PickerRow(1, "This")], search=False),
         lambda: OptionsDialog([BooleanOption("b", "Which?", False)]),
         lambda: SeveralDialog(ListedAgent(AGENT, EntrySource.USER, "Which?"), Catalogue),
+        lambda: ReadingScreen("Which?", "A text"),
+        lambda: CapabilityCard(AgentFacts("Which?", "a", "1", "v1", ("a",), AgentCapabilities())),
     ],
 )
-async def test_from_a_list_above_a_card_the_usual_keys_lead_to_it(
+async def test_from_a_list_or_a_text_above_a_card_the_usual_keys_lead_to_it(
     dialog: Callable[[], Screen[Any]], key: str, place: str
 ) -> None:
     async with open_page() as page:
