@@ -283,32 +283,24 @@ class FormCard(VerticalScroll, can_focus=True):
     async def _take_key_of_part(self, event: events.Key) -> None:
         """Handle a key that a field or a button didn't use."""
         self._is_enter_meant = self.guard.takes(event) and not self.guard.is_early
-        is_on_button = event.key == "enter" and isinstance(self.screen.focused, Button)
+        focused = self.screen.focused
+        is_on_button = event.key == "enter" and isinstance(focused, Button)
         binding = self._binding(event.key) if is_on_button or event.key in KEYS_OF_ALL else None
         if binding is not None:
             await self.guard.act(event, binding.action)
-        elif event.is_printable and not self._is_for_field(event.key):
+        elif event.is_printable and (focused is None or not any(bindings_of_key(focused, event.key))):
             event.stop()
 
     def binding_of(self, key: str) -> Binding | None:
         """The key's binding when no field has the focus. A number that answers nothing has none."""
         if key == "c" and not isinstance(self.asked, elicitation.UrlVisit):
             return None
-        if key.isdecimal() and key != "0" and not self._has_number(int(key)):
-            return None
-        return self._binding(key)
+        rows = self._rows.rows if self._rows is not None else ()
+        last = 1 if isinstance(self.asked, elicitation.UrlVisit) else len(rows)
+        return None if key.isdecimal() and int(key) > last else self._binding(key)
 
     def _binding(self, key: str) -> Binding | None:
         return next(iter(bindings_of_key(self, key)), None)
-
-    def _has_number(self, number: int) -> bool:
-        if isinstance(self.asked, elicitation.UrlVisit):
-            return number == 1
-        return self._rows is not None and number <= len(self._rows.rows)
-
-    def _is_for_field(self, key: str) -> bool:
-        focused = self.screen.focused
-        return focused is not None and any(True for _ in bindings_of_key(focused, key))
 
     def on_paste(self, event: events.Paste) -> None:
         """Send text pasted on the card itself to the prompt. Fields have taken theirs."""

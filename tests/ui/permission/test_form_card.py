@@ -534,7 +534,7 @@ async def test_a_form_that_is_not_on_the_users_screen_yet_can_be_declined_and_no
 
 
 @pytest.mark.parametrize("size", [(40, 12), (60, 16)])
-async def test_on_a_small_screen_the_question_stays_in_view_with_the_field_that_has_the_focus(
+async def test_on_a_small_screen_the_question_stays_in_view_with_the_focused_field(
     size: tuple[int, int],
 ) -> None:
     fields = (TextField("name", description="What everybody calls it"), BooleanField("yes"), TextField("why"))
