@@ -7,6 +7,7 @@ import select
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 
@@ -45,7 +46,7 @@ TALKATIVE = """
         say("on and on " * 50 + "\\n\\n")
 """
 READY = "●"
-F1, CTRL_Q = "\x1bOP", "\x11"
+F1, CTRL_C, CTRL_Q = "\x1bOP", "\x03", "\x11"
 ASKS = b"session/request_permission"
 COUNT = 9
 """The agent, its child, the shell, three sleepers, the guardian, and its keepers."""
@@ -122,6 +123,26 @@ def test_a_terminal_that_takes_no_more_keeps_nothing_running(tmp_path: Path, end
         else:
             screen.process.send_signal(end)
         assert screen.process.wait(LIMIT_S) == 0
+        assert all_end(family)
+
+
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_lines_that_a_terminal_does_not_take_keep_nothing_running(tmp_path: Path, end: signal.Signals) -> None:
+    with on_terminal(tmp_path, "--plain", "--", *scripted_argv(TALKATIVE)) as screen:
+        screen.wait_for("you:")
+        screen.type("go\r")
+        screen.wait_for("on and on")
+        family = below(screen.process)
+        screen.fill()
+        screen.process.send_signal(end)
+        if end == signal.SIGINT:
+            deadline = monotonic() + LIMIT_S
+            while screen.process.poll() is None:
+                assert monotonic() < deadline
+                screen.type(CTRL_C)
+                with suppress(subprocess.TimeoutExpired):
+                    screen.process.wait(0.2)
+        assert screen.process.wait(LIMIT_S) in (130, -signal.SIGINT)  # one Ctrl+C more comes at any time
         assert all_end(family)
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from textual.widget import Widget
 
 from acp_tui.client.sessions.session import Listener, Session, Unsubscribe
 from acp_tui.client.settings.settings import Settings
@@ -38,6 +41,18 @@ def keys_are_held(monkeypatch: pytest.MonkeyPatch, no_key_is_held: None) -> None
 def keys_wait(monkeypatch: pytest.MonkeyPatch, keys_do_not_wait: None) -> None:
     """Let a key be as old as its event says."""
     monkeypatch.setattr(answer_guard, "MIN_WAIT_S", MIN_WAIT_S)
+
+
+@pytest.fixture
+def far_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the terminal confirm all that it is given, as tmux does, and nothing ever get from there to the user."""
+
+    def when_shown(_key: object, _widget: Widget, tell: Callable[[float], None], *, is_known: bool = False) -> None:
+        if is_known:
+            tell(time.monotonic())
+
+    fence = SimpleNamespace(when_shown=when_shown, is_awaited=lambda _: True, has_input_since=lambda _: False)
+    monkeypatch.setattr(answer_guard, "fence_of", lambda _: fence)
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from acp_tui.cli.plain import tool_call_text
 from acp_tui.cli.plain.asking import choose, confirm, number_in
 from acp_tui.cli.plain.changes import change_words
 from acp_tui.cli.plain.chat import Chat, Opening, Work
-from acp_tui.cli.plain.console import Console
+from acp_tui.cli.plain.console import Console, end_with_terminal, end_without_terminal
 from acp_tui.cli.plain.printer import spoken_blocks, step_words
 from acp_tui.cli.sessions import recordings_index, rows_of, sessions_of, what_is_elsewhere
 from acp_tui.cli.terminal import ready_to_run
@@ -472,9 +472,11 @@ def run_plain(
         chat = portal.call(Chat, console, command_for, agreed, agreed.cwd or cwd, settings, record, prompt, opening)
         status = portal.start_task_soon(chat.run)
         console.serve(chat, portal.call)
+        end_without_terminal()
         if not status.done():
             portal.call(partial(chat.end, ExitCode.CANCELLED))
         code = status.result()
     if chat.left is not None:
         leave(chat.left)
+    end_with_terminal()
     return code

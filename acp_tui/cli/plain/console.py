@@ -46,6 +46,12 @@ NUDGE_AGAIN_S: Final = 0.1
 """A signal between two system calls wakes nothing, so it's repeated until it's handled."""
 
 
+UNREAD_S: Final = 1.0
+"""At the end, a terminal that takes nothing for so long doesn't read."""
+STUCK_INTERRUPTS: Final = 3
+"""If as many Ctrl+C wait, printing hangs, and the user wants to end it."""
+
+
 class ReadInterrupted(Exception):
     """Reading was interrupted because there's something else to do."""
 
@@ -383,12 +389,15 @@ class Console:
     def _on_interrupt(self, *_: object) -> None:
         """Handle Ctrl+C at any time. Drops the text being typed."""
         self._interrupts.append(self._is_reading and bool(self._line))
+        if len(self._interrupts) == STUCK_INTERRUPTS:
+            self._on_hangup()
         self._draft = ""
         self._stop_reading()
 
     def _on_hangup(self, *_: object) -> None:
         """Handle the closing of the terminal or a request to end."""
         self._is_over = True
+        end_without_terminal()
         self._stop_reading()
 
     def _stop_reading(self) -> None:
@@ -475,6 +484,31 @@ def send(sequence: str) -> None:
     if sys.stdout.isatty():
         with suppress(OSError):
             os.write(sys.stdout.fileno(), sequence.encode())
+
+
+def end_without_terminal() -> None:
+    """From now on, don't wait for a terminal that doesn't read: what it doesn't take is dropped.
+
+    A signal does that, because nothing else gets us out of a write. Call `end_with_terminal` when all is written.
+    """
+    signal.signal(signal.SIGALRM, _drop_unread)
+    signal.setitimer(signal.ITIMER_REAL, UNREAD_S, UNREAD_S)
+
+
+def _drop_unread(*_: object) -> None:
+    files = sys.stdout.fileno(), sys.stderr.fileno()
+    if not select.select([], files[:1], [], 0)[1]:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for file in files:
+            os.dup2(nowhere, file)
+        os.close(nowhere)
+
+
+def end_with_terminal() -> None:
+    """Write what is left. Then nothing waits for the terminal any more."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 class Outbox:

@@ -26,9 +26,8 @@ from acp_tui.ui.commands.keymap import (
 )
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import BASIC, COMMANDS, MOVING
-from acp_tui.ui.kit.dialog import Dialog
 from acp_tui.ui.kit.filtered_list import FilteredList, matching
-from acp_tui.ui.kit.pickers import Picker, ReadingScreen, ThemePicker
+from acp_tui.ui.kit.pickers import ListDialog, Picker, ReadingScreen, ThemePicker
 from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.rendering.markdown import MarkdownRenderer
@@ -37,7 +36,7 @@ from acp_tui.ui.rendering.wrapping import Rows
 NARROW_CELLS: Final = 60
 
 
-class HelpScreen(Dialog[str | None]):
+class HelpScreen(ListDialog["str | None"]):
     """Returns the action of the command that the user chose; None if they only read."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("f1", "help", "Close", show=False, id="help")]

@@ -51,7 +51,7 @@ UNASKED: Final = {
     ("run", True): "runs commands without asking: you allowed it in this session",
     ("run", False): "what it runs without asking is refused, in this session",
 }
-INEXACT: Final = "doesn't say when it has shown a question, so answers count {lag_s:g} s later"
+INEXACT: Final = "doesn't say when it has shown a question, so answers that allow count {lag_s:g} s later"
 FOLDED_CELLS: Final = 60
 WAITING: Final = "Waiting for the agent; it may have opened a browser. {dialog_close} cancels"
 
@@ -135,7 +135,7 @@ SECTIONS: Final[Mapping[str, tuple[Capability, ...]]] = {
 CAPABILITIES: Final = tuple(capability.attribute for group in SECTIONS.values() for capability in group)
 
 
-class CapabilityCard(Dialog[None]):
+class CapabilityCard(ListDialog[None]):
     """Shows what this agent can do."""
 
     PLACE: ClassVar[Place] = "agent"
@@ -346,7 +346,7 @@ class LoginDialog(Dialog[AuthMethod | None]):
             if self._is_writing:
                 self.write_below(event.character or "")
         elif not self._is_met:
-            self._is_met = can_be_meant and not self._is_writing
+            self._is_met = can_be_meant and not (self._guard.is_early or self._is_writing)
             self._is_writing = False
             if not self._is_met:
                 event.stop()

@@ -40,6 +40,8 @@ _TOKEN: Final = re.compile(r"(?=.*[0-9])(?=.*[A-Za-z])[A-Za-z0-9_\-+=]{16,}")
 class TrustDialog(QuestionScreen):
     """Asks whether to trust a project's MCP servers."""
 
+    ALLOWS = True
+
     def __init__(self, file: Path, servers: Sequence[Server]) -> None:
         """`file` is the project's file, `servers` its entries, as written."""
         told = Content.assemble(
@@ -132,6 +134,8 @@ async def agreed_command(app: App[Any], command: AgentCommand) -> AgentCommand |
 
 class FirstRunDialog(QuestionScreen):
     """Returns True if the user agrees to the first run."""
+
+    ALLOWS = True
 
     def __init__(self, command: AgentCommand) -> None:
         """`command` needs consent. Shows everything that would run."""

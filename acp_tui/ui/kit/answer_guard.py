@@ -1,9 +1,11 @@
 """Decides whether a key or click is a deliberate answer, or text. Doesn't know the question or the answer.
 
 An answer counts only after a pause in which nothing was pressed, and nothing changed on the terminal's screen, so typed
-text and held keys never count (`AnswerGuard`). What asks by itself gets the keyboard unasked. There, a key may also be
-the first letter of a sentence, so it counts only if no other key follows (`QuestionGuard`). For a rejection of what the
-user could read before, that is enough: such a pause after the key stands for the one before it.
+text and held keys never count (`AnswerGuard`). To allow something, what the terminal has shown must also have had the
+time to get to the user's own screen: tmux, for one, answers before that. What asks by itself gets the keyboard unasked.
+There, a key may also be the first letter of a sentence, so it counts only if no other key follows (`QuestionGuard`).
+For a rejection of what the user could read before, that is enough: such a pause after the key stands for the one before
+it.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, ClassVar, Final, NamedTuple, Protocol
 
 from textual.binding import Binding
@@ -30,9 +33,11 @@ MIN_WAIT_S: Final = 0.05
 HOLD_S = 0.4
 """Whoever writes presses the second key of a sentence sooner. Whoever writes slowly gets longer (`Keyboard.hold_s`)."""
 WARNING_S: Final = 2.0
-"""How long a warning shows: long enough to read a few words. The guard has opened long before."""
+"""How long a warning shows: long enough to read a few words."""
+TOO_SOON_S: Final = 1.0
+"""How long at least it shows that a key came too soon: long enough to notice it."""
 LATE_KEY_S: Final = 0.03
-"""While keys wait to be handled, look again this often."""
+"""While keys wait to be handled, or don't count yet, look again this often."""
 TOO_SOON: Final = "Too soon: pause, then {again}"
 ASKED_ELSEWHERE: Final = "Ignored: acp-tui has just asked something else. Pause until that is gone, then {again}"
 HELD: Final = "{what} in a moment; to write instead, type on"
@@ -109,8 +114,10 @@ class AnswerGuard:
         """`clock` returns seconds. A guard of a `widget` starts closed: nothing counts before it's armed and shown."""
         self._clock = clock
         self._widget = widget
-        self._shown_at = math.inf if widget is not None else clock()
-        """When the terminal had shown the question as it is now."""
+        self._shown_at = self._on_screen_at = math.inf if widget is not None else clock()
+        """When the terminal had shown the question as it is now, and when the user's own screen surely had."""
+        self.is_early = True
+        """Whether the last key or click came before a pause with the question on the user's own screen."""
         self._was_read = False
         self._pressed_at = -math.inf
         self._event: Message | None = None
@@ -134,10 +141,14 @@ class AnswerGuard:
         self._was_read = False
 
     def note_move(self, *, is_known: bool = False) -> None:
-        """Restart the pause: something else may be under the mouse. It begins when that is shown."""
+        """Restart the pause: something else may be under the mouse. It begins when that is shown.
+
+        `is_known`: the user has seen it, so it needn't get to their screen again.
+        """
         self._version += 1
-        self._was_read, self._shown_at = self.was_read(self._clock()), math.inf
-        self.when_shown("question", self._note_shown, is_known=is_known)
+        self._was_read, self._shown_at, self._on_screen_at = self.was_read(self._clock()), math.inf, math.inf
+        self.when_shown("question", self._note_shown, is_known=True)
+        self.when_shown("question on screen", self._note_on_screen, is_known=is_known)
 
     def when_shown(self, what: str, tell: Callable[[float], None], *, is_known: bool = False) -> None:
         """Call `tell` with the time when the terminal has shown the widget as it is now; at once without a terminal.
@@ -155,6 +166,9 @@ class AnswerGuard:
 
     def _note_shown(self, at_s: float) -> None:
         self._shown_at = self._clock() - age_of(at_s, time.monotonic())
+
+    def _note_on_screen(self, at_s: float) -> None:
+        self._on_screen_at = self._clock() - age_of(at_s, time.monotonic())
 
     @property
     def _opens_at(self) -> float:
@@ -182,6 +196,7 @@ class AnswerGuard:
     def takes(self, event: Message) -> bool:
         """Whether this key, click, or paste came after a pause. It restarts the pause in any case.
 
+        It may then do all but allow something: for that, it mustn't be early (`is_early`), either.
         Pass every event, in order. The time of the press counts, because keys wait while the screen is drawn. Called
         again with the last event, it returns the same result.
         """
@@ -192,9 +207,11 @@ class AnswerGuard:
             may_be_held = self._may_be_held(key, at_s)
             self._event = event
             self._is_answer = at_s >= self._opens_at and not may_be_held and not self.is_asked_elsewhere
+            is_from_before = self._is_last_again(key, at_s) and self._pressed_at < self._on_screen_at
+            self.is_early = is_from_before or at_s < self._on_screen_at + GUARD_S
             self._pressed_at = max(self._pressed_at, at_s)
             # A key that waited while the question appeared was meant for what was there before.
-            is_in_vain = not self._is_answer and not may_be_held and at_s >= self._shown_at
+            is_in_vain = (self.is_early or not self._is_answer) and not may_be_held and at_s >= self._shown_at
             seen = (self, self._version) if is_in_vain else None
             AnswerGuard.last_press = _Press(self._clock, key, at_s, seen)
         return self._is_answer
@@ -211,13 +228,13 @@ class AnswerGuard:
     def _may_be_held(self, key: str, at_s: float) -> bool:
         """Whether the key may be held since before the question appeared, or since it counted."""
         last = self.last_press
-        return (
-            last is not None
-            and bool(key)
-            and (last.clock, last.key) == (self._clock, key)
-            and at_s - last.at_s < REPEAT_S
-            and last.seen != (self, self._version)
-        )
+        return last is not None and last.seen != (self, self._version) and self._is_last_again(key, at_s)
+
+    def _is_last_again(self, key: str, at_s: float) -> bool:
+        """Whether the key may be held since the last press."""
+        last = self.last_press
+        is_same = last is not None and bool(key) and (last.clock, last.key) == (self._clock, key)
+        return is_same and last is not None and at_s - last.at_s < REPEAT_S
 
     @property
     def is_asked_elsewhere(self) -> bool:
@@ -256,6 +273,11 @@ class QuestionGuard(AnswerGuard):
         self._asks = asks
         self.can_answer = False
         """Whether the key or click that is being handled can be an answer."""
+        self.allows = True
+        """Whether to agree lets somebody do something. Not if it's what the user has just asked for."""
+        self._needs_screen = True
+        """Whether the last answer would have had to come after a pause with the question on the user's own screen."""
+        self._was_pressed_early = True
         self.is_unasked = True
         """Whether the keyboard came without the user's doing, so that keys may be meant for the draft."""
         self.had_keyboard = False
@@ -319,9 +341,9 @@ class QuestionGuard(AnswerGuard):
         super().arm()
 
     def note_focus(self) -> None:
-        """Restart the pause. If the user moved the focus, the question that was shown then has got to their screen."""
+        """Restart the pause. If the user moved the focus, they have seen the question that was on their screen then."""
         self._end_hold()
-        self.note_move(is_known=not self.is_unasked and self._shown_at < math.inf)
+        self.note_move(is_known=not self.is_unasked and self._on_screen_at < math.inf)
 
     def takes(self, event: Message) -> bool:
         """Whether this key, click, or paste can be an answer. The Enter that ends a text isn't, however late."""
@@ -352,7 +374,7 @@ class QuestionGuard(AnswerGuard):
             event.stop()
             self._has_answer = True
             self.can_answer = can_answer or is_soon
-            if self.may_answer("press it again"):
+            if self.may_answer("press it again", rejects=rejects):
                 await self._hold_back(event, binding.action, decides)
             self.can_answer = False
         elif binding is not None:
@@ -472,34 +494,44 @@ class QuestionGuard(AnswerGuard):
         self._pressed_at, AnswerGuard.last_press = -math.inf, None
         if self._shown_at < math.inf:
             self._shown_at = -math.inf
+        if self._on_screen_at < math.inf:
+            self._on_screen_at = -math.inf
 
     def press(self, event: MouseDown, what: object) -> None:
         """Record what is pressed: when the mouse button is released, something else may be there."""
         self.come()
         super().press(event, what)
+        self._was_pressed_early = self.is_early
 
     def click(self, what: object, act: Callable[[], object]) -> None:
         """Do what a click on `what` stands for."""
-        self.can_answer = self.is_click_on(what)
+        self.can_answer, self.is_early = self.is_click_on(what), self._was_pressed_early
         act()
         self.can_answer = False
 
-    def may_answer(self, again: str) -> bool:
+    def may_answer(self, again: str, *, rejects: bool = False) -> bool:
         """Whether the key or click being handled can be an answer. If not, tell the user what to do: `again`."""
-        if not self.can_answer:
-            self.warn(self.why_not(again))
-        return self.can_answer
+        self._needs_screen = self.allows and not rejects
+        counts = self.can_answer and not (self._needs_screen and self.is_early)
+        if not counts:
+            self._show(self.why_not(again))
+            self._warning = self._asks.set_timer(TOO_SOON_S, self._end_warning)
+        return counts
 
     def warn(self, text: str) -> None:
-        """Show this for as long as it takes to read, and until a key would count."""
+        """Show this for as long as it takes to read."""
         self._show(text)
-        self._warning = self._asks.set_timer(WARNING_S, self._end_warning)
+        self._warning = self._asks.set_timer(WARNING_S, partial(self._show, ""))
 
     def _end_warning(self) -> None:
-        if self.is_open and not self.is_asked_elsewhere:
+        """End it as soon as the answer would count."""
+        since_s = self._on_screen_at if self._needs_screen else self._shown_at
+        pause_s = GUARD_S if self._pressed_at >= since_s else REPEAT_S  # it may be held since before
+        opens_at = max(since_s + GUARD_S, self._pressed_at + pause_s)
+        if self._clock() >= opens_at and not self.is_asked_elsewhere:
             self._show("")
         else:
-            self._warning = self._asks.set_timer(WARNING_S, self._end_warning)
+            self._warning = self._asks.set_timer(LATE_KEY_S, self._end_warning)
 
     def _show(self, text: str) -> None:
         if self._warning is not None:

@@ -203,8 +203,8 @@ class FieldEditor(Vertical):
 
     @on(events.DescendantFocus)
     def reveal(self) -> None:
-        """Scroll the whole field into view, including its question, or at least what the user answers with."""
-        for part in (self, self.control):
+        """Scroll the whole field into view, or at least what the user answers with, and what is wrong with that."""
+        for part in (self, self.control, *([self._wrong] * self._wrong.display)):
             self.call_after_refresh(part.scroll_visible, animate=False, immediate=True)
 
     def show_wrong(self, what: str) -> None:

@@ -25,7 +25,7 @@ PICKER_KEYS: Final = "{move_up} {move_down} move · {list_choose} choose · {dia
 
 
 class ListDialog(Dialog[V], Generic[V]):
-    """A dialog whose only field for text is its search line, if it has one."""
+    """A dialog, with a list or a text, whose only field for text is its search line, if it has one."""
 
     _is_writing = False
 
@@ -85,7 +85,7 @@ class ThemePicker(Picker[str]):
             self._show_theme(row.value)
 
 
-class ReadingScreen(Dialog[None]):
+class ReadingScreen(ListDialog[None]):
     """A dialog with text, which scrolls if it doesn't fit."""
 
     PLACE: Final = "page"

@@ -21,6 +21,7 @@ from acp_tui.ui.textual_gaps.internals import bindings_of_key
 WRITING: Final = "What you write goes to your draft; Tab to answer here"
 
 
+NO: Final = "answer(False)"
 SHORT_KEYS: Final = "y yes · n no · {dialog_close} no"
 KEYS: Final = "y yes · n no · {move_up} {move_down} read on · {dialog_close} no"
 
@@ -32,12 +33,15 @@ class QuestionScreen(Dialog[bool]):
     """
 
     clock: ClassVar[Callable[[], float]] = staticmethod(time.monotonic)
+    ALLOWS: ClassVar[bool] = False
+    """Whether a yes lets somebody do something, not only what the user has just asked for."""
     PLACE: Final = "ask"
     BINDINGS = bindings_of(*STEPS, *PAGES, place=PLACE)
 
     def __init__(self, question: str | Content, lines: Sequence[Content], yes: str = "Yes, use them") -> None:
         """`lines` describe everything that would be used. There are none if the question says it all."""
         self.guard = QuestionGuard(self, type(self).clock)
+        self.guard.allows = self.ALLOWS
         self._keys = KEYS if lines else SHORT_KEYS
         self._no = Button("No", id="no", compact=True)
         text = Static(Content("\n").join(lines), markup=False)
@@ -69,7 +73,7 @@ class QuestionScreen(Dialog[bool]):
 
     def action_answer(self, answer: bool) -> None:
         """Answer, unless the key was meant for something else. A yes scrolls on until everything was in view."""
-        if self.guard.may_answer("answer again"):
+        if self.guard.may_answer("answer again", rejects=not answer):
             if answer and self._body.scroll_offset.y < self._body.max_scroll_y:
                 self._body.scroll_page_down(animate=False)
                 self.guard.arm()
@@ -96,7 +100,8 @@ class QuestionScreen(Dialog[bool]):
 
     async def on_key(self, event: events.Key) -> None:
         binding = self.binding_of(event.key)
-        await self.guard.take_key(event, binding.description if binding is not None else "")
+        rejects = binding is not None and binding.action == NO
+        await self.guard.take_key(event, binding.description if binding is not None else "", rejects=rejects)
         if event.key in ("left", "right"):
             self.guard.come()
 

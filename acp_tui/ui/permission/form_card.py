@@ -66,7 +66,7 @@ class FormCard(VerticalScroll, can_focus=True):
     # What it asks scrolls between who asks, above, and the buttons and keys, below.
     DEFAULT_CSS = """
     FormCard { height: auto; }
-    FormCard > #asker { dock: top; height: auto; }
+    FormCard > #asker { dock: top; text-wrap: nowrap; text-overflow: ellipsis; }
     FormCard > #foot { dock: bottom; }
     """
 
@@ -165,15 +165,22 @@ class FormCard(VerticalScroll, can_focus=True):
         self.show_count(self._count)
         # The card is visible again only once the screens above it are gone.
         self.watch(self.screen, "stack_updates", self.guard.arm)
+        self.watch(self, "scroll_y", self._show_title, init=False)
 
     def show_count(self, count: int) -> None:
         """Show how many questions are waiting, including this one."""
         self._count = count
-        what = " asks you to visit a page" if isinstance(self.asked, elicitation.UrlVisit) else " asks"
-        more = f"  1 of {count:,}" if count > 1 else ""
-        title = shown_line(cut(make_visible_line(self._agent_title), MAX_TITLE_CELLS), "bold $text-warning")
-        self._title.update(Content.assemble(title, (what, "bold"), (more, "$foreground-muted")))
+        self._show_title()
         self._show_keys()
+
+    def _show_title(self) -> None:
+        """Show who asks, and how the question begins where it isn't in view."""
+        what = " asks you to visit a page" if isinstance(self.asked, elicitation.UrlVisit) else " asks"
+        more = f"  1 of {self._count:,}" if self._count > 1 else ""
+        begins = self.asked.message.strip().partition("\n")[0] if self.scroll_offset.y else ""
+        title = shown_line(cut(make_visible_line(self._agent_title), MAX_TITLE_CELLS), "bold $text-warning")
+        question = shown_line(f": {begins}" if begins else "")
+        self._title.update(Content.assemble(title, (what, "bold"), (more, "$foreground-muted"), question))
 
     def _show_keys(self) -> None:
         """Show the keys that apply now. A warning replaces them, and the buttons don't move for it."""
@@ -267,7 +274,7 @@ class FormCard(VerticalScroll, can_focus=True):
             await self._take_key_of_part(event)
         elif self.screen.focused is self:
             decides = f"{event.key} answers" if event.key.isdecimal() else ""
-            await self.guard.take_key(event, decides)
+            await self.guard.take_key(event, decides, rejects=event.key == "0")
         else:  # it was on its way here when the focus moved
             event.stop()
             if self.screen.focused is not None and not is_stray(self, event):
@@ -275,33 +282,25 @@ class FormCard(VerticalScroll, can_focus=True):
 
     async def _take_key_of_part(self, event: events.Key) -> None:
         """Handle a key that a field or a button didn't use."""
-        self._is_enter_meant = self.guard.takes(event)
-        is_on_button = event.key == "enter" and isinstance(self.screen.focused, Button)
+        self._is_enter_meant = self.guard.takes(event) and not self.guard.is_early
+        focused = self.screen.focused
+        is_on_button = event.key == "enter" and isinstance(focused, Button)
         binding = self._binding(event.key) if is_on_button or event.key in KEYS_OF_ALL else None
         if binding is not None:
             await self.guard.act(event, binding.action)
-        elif event.is_printable and not self._is_for_field(event.key):
+        elif event.is_printable and (focused is None or not any(bindings_of_key(focused, event.key))):
             event.stop()
 
     def binding_of(self, key: str) -> Binding | None:
         """The key's binding when no field has the focus. A number that answers nothing has none."""
         if key == "c" and not isinstance(self.asked, elicitation.UrlVisit):
             return None
-        if key.isdecimal() and key != "0" and not self._has_number(int(key)):
-            return None
-        return self._binding(key)
+        rows = self._rows.rows if self._rows is not None else ()
+        last = 1 if isinstance(self.asked, elicitation.UrlVisit) else len(rows)
+        return None if key.isdecimal() and int(key) > last else self._binding(key)
 
     def _binding(self, key: str) -> Binding | None:
         return next(iter(bindings_of_key(self, key)), None)
-
-    def _has_number(self, number: int) -> bool:
-        if isinstance(self.asked, elicitation.UrlVisit):
-            return number == 1
-        return self._rows is not None and number <= len(self._rows.rows)
-
-    def _is_for_field(self, key: str) -> bool:
-        focused = self.screen.focused
-        return focused is not None and any(True for _ in bindings_of_key(focused, key))
 
     def on_paste(self, event: events.Paste) -> None:
         """Send text pasted on the card itself to the prompt. Fields have taken theirs."""
@@ -408,9 +407,11 @@ class FormCard(VerticalScroll, can_focus=True):
         editor = next(editor for editor in self._editors if editor.field.name in wrong)
         if self._rows is None:
             editor.focus_control()
+        else:
+            editor.reveal()
 
     def action_decline(self) -> None:
-        if self.guard.may_answer("press 0 again"):
+        if self.guard.may_answer("press 0 again", rejects=True):
             self._give("decline", None)
 
     def action_copy(self) -> None:
@@ -431,7 +432,7 @@ class FormCard(VerticalScroll, can_focus=True):
         if button.id == "accept":
             self.action_send()
             self._accept_page("press it again")
-        elif self.guard.may_answer("press it again"):
+        elif self.guard.may_answer("press it again", rejects=True):
             self._give("decline" if button.id == "decline" else "cancel", None)
 
     def _give(self, action: ElicitationAction, values: elicitation.FormValues | None) -> None:

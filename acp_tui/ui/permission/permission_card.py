@@ -115,6 +115,8 @@ class PermissionCard(AnswerableRequest):
         self._review: RequestScreen | None = None
         self.wrote = ""
         """The beginning of the draft, if that was pressed here, and turned out to be text."""
+        self.is_explained = False
+        """Whether the user is writing why not."""
 
     # What it shows
 
@@ -135,6 +137,8 @@ class PermissionCard(AnswerableRequest):
         if self._rows is None:
             way_in = "" if has_focus else f"{self.WAY_IN}, then "
             return [hint(f"{way_in}{{review}} to see it and answer")]
+        if not has_focus and self.is_explained:
+            return [hint(f"Sending the reason rejects this; {self.WAY_IN} to answer otherwise")]
         if not has_focus:
             return [hint(f"{self.WAY_IN} to answer"), *([] if self._rejection else [CANCEL_TO_REFUSE])]
         arrows = ["↑↓ Enter answer"] * (len(self.options) > MAX_NUMBER)

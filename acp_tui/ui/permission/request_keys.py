@@ -153,8 +153,10 @@ class AnswerableRequest(RequestBody, can_focus=True):
         is_letter = event.key in LETTERS.values()  # it answers other requests, so it isn't the beginning of a text
         no_answer = f"No answer has that letter; these keys answer: {keys_told(self.options)}" if is_letter else ""
         option = self._option_of(event.key)
-        rejects = option is not None and option.is_rejection
-        await self.guard.take_key(event, self._decision(event.key), no_answer, rejects=rejects)
+        decides = self._decision(event.key)
+        # What decides and is no option says why not. A user who has come to the card does that without any pause.
+        rejects = option.is_rejection if option is not None else bool(decides) and self.guard.is_unasked
+        await self.guard.take_key(event, decides, no_answer, rejects=rejects)
 
     def _option_of(self, key: str) -> PermissionOption | None:
         """The answer that the key stands for; None if it stands for none."""
@@ -209,20 +211,22 @@ class AnswerableRequest(RequestBody, can_focus=True):
             self._user.ask_why(rejection, typed, self.make_way())
 
     def _answer(self, index: int | None, again: str) -> None:
-        if self.asked is None or index is None or index >= len(self.options) or not self._counts(again):
+        if self.asked is None or index is None or index >= len(self.options):
+            return
+        option = self.options[index]
+        if not self._counts(again, rejects=option.is_rejection):
             return
         self.guard.take_typed()
-        option = self.options[index]
         if option.is_rejection or self.may_allow(option.option_id, again):
             self._user.answer_request(self.asked.request.key, option.option_id)
 
-    def _counts(self, again: str) -> bool:
+    def _counts(self, again: str, *, rejects: bool) -> bool:
         """Whether the key or click can be a deliberate answer. If not, tell the user what to do."""
         if self._rows is None:
             self.show_whole()
             return False
         self.guard.can_answer &= self.has_focus
-        return self.guard.may_answer(again)
+        return self.guard.may_answer(again, rejects=rejects)
 
     def write(self, text: str, *, is_paste: bool = False) -> None:
         self._user.write(text, self.make_way(), is_paste=is_paste)

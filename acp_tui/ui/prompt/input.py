@@ -499,6 +499,7 @@ class PromptInput(DraftArea):
         self._rejection, self._stashed = None, _StashedDraft()
         self.border_title = None
         self._name_keys()
+        self.post_message(self.Changed(self))  # the same text may be for something else now
 
     def _name_keys(self) -> None:
         if self._rejection is None:

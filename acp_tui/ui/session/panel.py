@@ -464,6 +464,9 @@ class SessionPanel(Vertical):
         """Tell the card what the draft is: a key may have come too soon for it."""
         if self.prompt is not None and isinstance(self.card, PermissionCard) and self.card.display:
             self.card.guard.note_draft(self.prompt.text if not self.prompt.asks_why else "")
+            if self.card.is_explained is not self.prompt.asks_why:
+                self.card.is_explained = self.prompt.asks_why
+                self.card.lay_out()
 
     def answer_request(self, key: RequestKey, option_id: str) -> None:
         if self.prompt is not None and isinstance(self.card, PermissionCard) and self.card.guard.strayed:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from textual.content import Content
 from textual.screen import ModalScreen
 
 from acp_tui.client.agents.command import AgentCommand, Package
@@ -44,6 +45,34 @@ async def test_keys_that_were_on_their_way_answer_nothing(
         await page.press(*keys)
         assert page.result is NOTHING
         assert "Too soon" in page.words
+
+
+@pytest.mark.usefixtures("far_screen")
+async def test_no_program_may_run_before_the_users_screen_shows_what_it_is(
+    question: ModalScreen[bool], clock: Clock
+) -> None:
+    async with open_dialog(question) as page:
+        for keys in (("y",), ("right", "enter")):
+            clock.pass_guard()
+            await page.press(*keys[:-1])
+            clock.pass_guard()
+            await page.press(keys[-1])
+            assert page.result is NOTHING
+            assert "Too soon" in page.words
+        clock.pass_guard()
+        await page.press("n")
+        assert page.result is False
+
+
+@pytest.mark.usefixtures("far_screen")
+@pytest.mark.parametrize("answer", ["y", "n"])
+async def test_what_the_user_has_asked_for_needs_only_the_pause(answer: str, clock: Clock) -> None:
+    async with open_dialog(QuestionScreen("Delete it?", [Content("The agent deletes it")])) as page:
+        await page.press(answer)
+        assert "Too soon" in page.words
+        clock.pass_guard()
+        await page.press(answer)
+        assert page.result is (answer == "y")
 
 
 async def test_a_letter_in_a_word_is_no_answer_however_late_it_comes(question: ModalScreen[bool], clock: Clock) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+import os
 import time
 from collections.abc import Callable
+from random import Random
 from types import SimpleNamespace
 from typing import Any, Final
 
@@ -13,12 +16,18 @@ from textual.events import Key, MouseDown, Paste
 from textual.widget import Widget
 
 from acp_tui.ui.kit import answer_guard
-from acp_tui.ui.kit.answer_guard import GUARD_S, WARNING_S, QuestionGuard
+from acp_tui.ui.kit.answer_guard import GUARD_S, LATE_KEY_S, REPEAT_S, TOO_SOON_S, WARNING_S, AnswerGuard, QuestionGuard
 from support.screens import Clock
 
 YES: Final = Binding("y", "yes", "Yes")
 NO: Final = Binding("n", "no", "No")
-BINDINGS: Final = {"y": YES, "n": NO, "space": Binding("space", "page", "Page"), "tab": Binding("tab", "stay", "Stay")}
+BINDINGS: Final = {
+    "y": YES,
+    "n": NO,
+    "space": Binding("space", "page", "Page"),
+    "tab": Binding("tab", "stay", "Stay"),
+}
+SEQUENCES: Final = int(os.environ.get("ACP_TUI_KEY_SEQUENCES", "300"))
 
 pytestmark = pytest.mark.usefixtures("keys_are_held")
 
@@ -43,6 +52,7 @@ class Question:
         self.guard = QuestionGuard(self, self.clock)
         self.done: list[tuple[str, bool]] = []
         """What keys did, and whether it could be an answer."""
+        self.allowed = self.rejected = False
         self.draft = ""
         self.warning = ""
         self._timers: list[Timer] = []
@@ -59,6 +69,8 @@ class Question:
 
     async def run_action(self, action: str) -> None:
         self.done.append((action, self.guard.can_answer))
+        self.allowed |= action == "yes" and self.guard.may_answer("press it again")
+        self.rejected |= action == "no" and self.guard.may_answer("press it again", rejects=True)
 
     def set_timer(self, delay: float, callback: Callable[[], Any]) -> Any:
         self._timers.append(Timer(self.clock.now_s + delay, callback))
@@ -69,6 +81,7 @@ class Question:
         for key in keys:
             await self.wait(after_s)
             event = Key(key, " " if key == "space" else key if len(key) == 1 else None)
+            event.time = self.clock()
             decides = {"y": "Yes", "n": "No"}.get(key, "")
             await self.guard.take_key(event, decides, rejects=key == "n")
 
@@ -167,13 +180,13 @@ async def test_a_rejection_after_a_return_is_text_next_to_another_letter(questio
     assert question.draft == "x"
 
 
-async def test_a_warning_stays_as_long_as_it_applies(question: Question) -> None:
+async def test_too_soon_is_said_until_the_key_would_count(question: Question) -> None:
     question.guard.arm()
     await question.press("y")
-    await question.press("down", after_s=WARNING_S - 0.1)
-    await question.wait(0.2)
+    await question.press("down", after_s=TOO_SOON_S - 0.1)
+    await question.wait(GUARD_S - 0.01)
     assert "Too soon" in question.warning
-    await question.wait(WARNING_S)
+    await question.wait(LATE_KEY_S)
     assert question.warning == ""
 
 
@@ -248,30 +261,159 @@ async def test_a_question_that_moves_does_not_lose_a_key_that_is_held(question: 
 
 
 class Card(Question, Widget):
-    """A question on a screen."""
+    """A question on a screen, where `enter` says yes, too, and `escape` no."""
 
     def __init__(self) -> None:
         Widget.__init__(self)
         Question.__init__(self)
 
+    @property
+    def app(self) -> Any:
+        """It knows nothing of its user's keys."""
+        return None
+
+    @property
+    def screen(self) -> Any:
+        """It has no keys of its own."""
+        return SimpleNamespace(is_current=True, _bindings=SimpleNamespace(key_to_bindings={}))
+
+    def binding_of(self, key: str) -> Binding | None:
+        return {"enter": YES, "escape": NO}.get(key, super().binding_of(key))
+
+
+class Multiplexer:
+    """Stands for the terminal, and answers when the test says so; what it has shown gets to the user's screen later."""
+
+    def __init__(self, lag_s: float = 0.0) -> None:
+        self.lag_s = lag_s
+        self._waits: dict[object, tuple[Callable[[float], None], bool]] = {}
+        self._on_its_way: dict[object, tuple[float, Callable[[float], None]]] = {}
+        self.answered_s = math.inf
+        """When it had shown the question as it is now."""
+
+    def when_shown(
+        self, key: object, _widget: Widget, tell: Callable[[float], None], *, is_known: bool = False
+    ) -> None:
+        self._on_its_way.pop(key, None)
+        self._waits[key], self.answered_s = (tell, is_known), math.inf
+
+    def is_awaited(self, key: object) -> bool:
+        return key in self._waits
+
+    def has_input_since(self, at_s: float) -> bool:
+        """Nobody types ahead."""
+        return False
+
+    def answer(self, now_s: float) -> None:
+        """Say that it has shown all that it was given."""
+        self.answered_s = min(self.answered_s, now_s)
+        for key, (tell, is_known) in self._waits.items():
+            if is_known:
+                tell(now_s)
+            else:
+                self._on_its_way[key] = now_s + self.lag_s, tell
+        self._waits.clear()
+
+    def pass_on(self, now_s: float) -> None:
+        """Get what is due to the user's screen."""
+        for key, (at_s, tell) in tuple(self._on_its_way.items()):
+            if at_s <= now_s:
+                del self._on_its_way[key]
+                tell(at_s)
+
+
+@pytest.fixture
+def multiplexer(monkeypatch: pytest.MonkeyPatch) -> Multiplexer:
+    """Between every question and its user."""
+    between = Multiplexer()
+    monkeypatch.setattr(answer_guard, "fence_of", lambda _: between)
+    return between
+
 
 @pytest.mark.parametrize(
     ("was_shown", "comes", "is_known"), [(True, True, True), (False, True, False), (True, False, False)]
 )
-def test_only_a_question_that_was_seen_and_gone_to_needs_no_time_to_get_there(
-    was_shown: bool, comes: bool, is_known: bool, monkeypatch: pytest.MonkeyPatch
+async def test_only_a_question_that_was_seen_and_gone_to_needs_no_time_to_get_there(
+    was_shown: bool, comes: bool, is_known: bool, multiplexer: Multiplexer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    waits: list[tuple[Callable[[float], None], bool]] = []
-
-    def when_shown(_key: object, _widget: Widget, tell: Callable[[float], None], *, is_known: bool) -> None:
-        waits.append((tell, is_known))
-
-    monkeypatch.setattr(answer_guard, "fence_of", lambda _: SimpleNamespace(when_shown=when_shown))
-    guard = Card().guard
-    guard.note_news()
-    if was_shown:
-        waits[-1][0](time.monotonic())
+    multiplexer.lag_s = 5.0
+    card = Card()
+    monkeypatch.setattr(answer_guard, "time", SimpleNamespace(monotonic=card.clock))
+    card.guard.note_news()
+    multiplexer.answer(card.clock())
+    card.clock.now_s += multiplexer.lag_s if was_shown else 1.0
+    multiplexer.pass_on(card.clock())
     if comes:
-        guard.come()
-    guard.note_focus()
-    assert [known for _, known in waits] == [False, is_known]
+        card.guard.come()
+    card.guard.note_focus()
+    multiplexer.answer(card.clock())
+    card.clock.now_s += GUARD_S
+    multiplexer.pass_on(card.clock())
+    await card.press("enter")
+    assert card.allowed == is_known
+
+
+@pytest.mark.parametrize(("key", "pressed_s"), [("y", 0.6), ("y", 1.2), ("n", 0.1)])
+async def test_the_key_counts_as_soon_as_too_soon_is_gone(
+    key: str, pressed_s: float, multiplexer: Multiplexer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    multiplexer.lag_s = 1.0
+    card = Card()
+    card.guard.come()
+    monkeypatch.setattr(answer_guard, "time", SimpleNamespace(monotonic=card.clock))
+    card.guard.note_news()
+    multiplexer.answer(card.clock())
+    card.clock.now_s += pressed_s
+    multiplexer.pass_on(card.clock())
+    await card.press(key)
+    assert not card.allowed
+    assert not card.rejected
+    while card.warning:
+        await card.wait(0.01)
+        multiplexer.pass_on(card.clock())
+    await card.press(key)
+    assert card.allowed or card.rejected
+
+
+@pytest.mark.usefixtures("keys_wait")
+async def test_behind_a_multiplexer_only_to_allow_waits_until_the_users_screen_shows_it(
+    multiplexer: Multiplexer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Keys and answers of the terminal at random times, on what an agent asks and on what the user has opened."""
+    allowed = rejected = own = 0
+    for seed in range(SEQUENCES):
+        random = Random(seed)
+        card, multiplexer.lag_s = Card(), random.choice((0.0, 1.0, 2.0))
+        card.clock.now_s += 100 * seed
+        monkeypatch.setattr(answer_guard, "time", SimpleNamespace(monotonic=card.clock))
+        AnswerGuard.last_press = None
+        card.guard.allows = random.random() < 0.7
+        card.guard.note_news()
+        key, pressed_s, answered_s = "", -math.inf, math.inf
+        for _ in range(12):
+            await card.wait(random.choice((0.03, 0.1, 0.2, 0.39, 0.41, 0.5, 0.9, 1.2)) + random.random() / 1000)
+            now_s = card.clock()
+            multiplexer.pass_on(now_s)
+            if random.random() < 0.15:
+                card.guard.note_news()
+            elif random.random() < 0.5:
+                multiplexer.answer(now_s)
+            answered_s = multiplexer.answered_s
+            before, key = key, key if random.random() < 0.4 else random.choice(("enter", "tab", "escape", "n", "y"))
+            seen_s = answered_s + multiplexer.lag_s
+            may_be_held = key == before and now_s - pressed_s <= REPEAT_S and pressed_s < seen_s
+            was_open = now_s - max(answered_s, pressed_s) >= GUARD_S
+            card.allowed = card.rejected = False
+            await card.press(key)
+            if card.allowed:
+                allowed += 1
+                assert was_open, seed
+                assert not card.guard.allows or now_s - seen_s >= GUARD_S - 1e-3, seed
+                assert not card.guard.allows or not may_be_held, (seed, "a held key")
+            if was_open and now_s - pressed_s > REPEAT_S and not card.guard.is_unasked:
+                own += not card.guard.allows
+                rejected += key in ("escape", "n")
+                assert card.rejected or key not in ("escape", "n"), seed
+                assert card.allowed or card.guard.allows or key not in ("enter", "y"), seed
+            pressed_s = now_s
+    assert min(allowed, rejected, own) > SEQUENCES // 10

@@ -4,9 +4,11 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from random import Random
 
 import pytest
 from textual.events import Key
+from textual.widgets import Button
 
 from acp_tui.conversation.elicitation import (
     BooleanField,
@@ -510,6 +512,77 @@ async def test_tab_leads_through_a_form_at_once_and_only_sending_is_too_soon() -
         assert "Too soon" in page.words
         await page.press_slowly("ctrl+s")
         assert await page.gets_answer() == ("accept", {"name": "x", "yes": True})
+
+
+@pytest.mark.usefixtures("far_screen")
+@pytest.mark.parametrize("declines", ["0", "Cancel"])
+async def test_a_form_that_is_not_on_the_users_screen_yet_can_be_declined_and_not_sent(declines: str) -> None:
+    async with open_page() as page:
+        await page.elicit(form(TextField("name"), BooleanField("yes", default=True)))
+        await page.press_slowly("tab")
+        await page.press("x")
+        await page.press_slowly("ctrl+s")
+        assert "Too soon" in page.words
+        await page.press_slowly("tab")
+        await page.press_slowly("enter")
+        assert page.answers == []
+        assert "Too soon" in page.words
+        await page.press("shift+tab", "shift+tab")
+        page.clock.pass_guard()
+        await (page.press("0") if declines == "0" else page.click(declines))
+        assert await page.gets_answer() == ("decline" if declines == "0" else "cancel", None)
+
+
+@pytest.mark.parametrize("size", [(40, 12), (60, 16)])
+async def test_on_a_small_screen_the_question_stays_in_view_with_the_focused_field(
+    size: tuple[int, int],
+) -> None:
+    fields = (TextField("name", description="What everybody calls it"), BooleanField("yes"), TextField("why"))
+    asked = form(*fields, message="Which name has the module, and who owns it from now on?")
+    async with open_form(replace(asked, title="New module"), size=size) as page:
+        for number in range(len(fields)):
+            assert "Which name" in page.words
+            focused = page.pilot.app.focused
+            assert focused is not None
+            in_view = page.pilot.app.screen.find_widget(focused).visible_region
+            assert in_view.height == focused.region.height > 0, number
+            await page.press_slowly("tab")
+
+
+SIZES = (SIZE, (80, 24), (60, 16), (40, 12), (40, 9))
+
+
+@pytest.mark.parametrize("kind", ["fields", "choice"])
+async def test_a_key_that_would_answer_a_form_is_never_dropped_without_a_word(kind: str) -> None:
+    """Keys, and sizes that change before and after them, at random times."""
+    required = ChoiceField("a", tuple(FieldChoice(str(at), f"Number {at}") for at in range(12)), is_required=True)
+    asked = form(required) if kind == "choice" else form(TextField("b", is_required=True), required)
+    told = 0
+    async with open_page() as page:
+        for seed in range(8):
+            random = Random(seed)
+            await page.elicit(asked)
+            await page.press_slowly("tab")
+            answered = len(page.answers)
+            for _ in range(12):
+                page.clock.now_s += random.choice((0.0, 0.1, 0.3, 0.5, 1.3))
+                if random.random() < 0.5:
+                    await page.pilot.resize_terminal(*random.choice(SIZES))
+                key = random.choice(("ctrl+s", "ctrl+s", "0", "enter", "tab", "x"))
+                focused = page.pilot.app.focused
+                decides = focused is not None and any(
+                    isinstance(each, FormCard) for each in focused.ancestors_with_self
+                )
+                decides &= key == "ctrl+s" or (key == "enter" and isinstance(focused, Button))
+                await page.press(key)
+                if len(page.answers) > answered:
+                    break
+                told += decides
+                assert not decides or "Too soon" in page.words or "✗" in page.words, (seed, key, page.text)
+            page.withdraw()
+            await page.settled()
+            page.prompt.text = ""
+    assert told
 
 
 async def test_the_numbers_of_choices_are_shown_where_they_count() -> None:

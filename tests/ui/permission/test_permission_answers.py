@@ -15,12 +15,13 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.conversation.facts import BooleanOption, PermissionOption
 from acp_tui.conversation.tool_calls import ToolCallId
 from acp_tui.conversation.updates import PermissionAnswered
+from acp_tui.protocol.roles import AgentCapabilities
 from acp_tui.ui.app.app import QUIT_AGAIN_S
 from acp_tui.ui.conversation.view import ConversationView
-from acp_tui.ui.dialogs.agent_offers import OptionsDialog
+from acp_tui.ui.dialogs.agent_offers import AgentFacts, CapabilityCard, OptionsDialog
 from acp_tui.ui.kit import answer_guard
 from acp_tui.ui.kit.answer_guard import GUARD_S, REPEAT_S
-from acp_tui.ui.kit.pickers import Picker
+from acp_tui.ui.kit.pickers import Picker, ReadingScreen
 from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.prompt.input import IDLE_S
 from acp_tui.ui.tab.several import SeveralDialog
@@ -514,9 +515,11 @@ AGENT = AgentCommand("one", ("/bin/one",))
         lambda: Picker("Which?", [PickerRow(1, "This")], search=False),
         lambda: OptionsDialog([BooleanOption("b", "Which?", False)]),
         lambda: SeveralDialog(ListedAgent(AGENT, EntrySource.USER, "Which?"), Catalogue),
+        lambda: ReadingScreen("Which?", "A text"),
+        lambda: CapabilityCard(AgentFacts("Which?", "a", "1", "v1", ("a",), AgentCapabilities())),
     ],
 )
-async def test_from_a_list_above_a_card_the_usual_keys_lead_to_it(
+async def test_from_a_list_or_a_text_above_a_card_the_usual_keys_lead_to_it(
     dialog: Callable[[], Screen[Any]], key: str, place: str
 ) -> None:
     async with open_page() as page:
@@ -533,7 +536,7 @@ async def test_from_a_list_above_a_card_the_usual_keys_lead_to_it(
 async def test_a_warning_gives_way_to_the_keys_once_the_same_key_would_count(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(answer_guard, "WARNING_S", 0.01)
+    monkeypatch.setattr(answer_guard, "TOO_SOON_S", 0.01)
     async with open_page() as page:
         await page.ask("call")
         await page.press("tab", "1")
@@ -542,6 +545,43 @@ async def test_a_warning_gives_way_to_the_keys_once_the_same_key_would_count(
         await page.until(lambda: "Too soon" not in page.text)
         assert "f full screen" in page.text
         assert page.decisions == {}
+
+
+@pytest.mark.usefixtures("far_screen")
+@pytest.mark.parametrize("place", ["card", "full screen"])
+async def test_what_is_not_on_the_users_screen_yet_can_be_rejected_and_not_allowed(place: str) -> None:
+    async with open_page() as page:
+        await _open_card(page)
+        if place == "full screen":
+            await page.press("f")
+        for key in ("y", "1", "enter"):
+            await page.press_slowly(key)
+            assert "Too soon" in page.text
+            assert page.decisions == {}
+        await page.press_slowly("n")
+        assert page.decisions == {"call": REJECT.option_id}
+
+
+@pytest.mark.usefixtures("far_screen")
+async def test_what_is_not_on_the_users_screen_yet_can_be_rejected_with_a_reason() -> None:
+    async with open_page() as page:
+        await page.ask("call")
+        page.card.guard.come_unasked()
+        page.clock.pass_guard()
+        await page.press("w", *"no")
+        await page.press_slowly("enter")
+        assert page.decisions == {"call": REJECT.option_id}
+
+
+@pytest.mark.usefixtures("far_screen")
+async def test_what_is_not_on_the_users_screen_yet_can_be_rejected_by_a_click() -> None:
+    async with open_page() as page:
+        await page.ask("call")
+        await page.press_slowly("tab")
+        for words, decided in (("Allow once", None), ("Reject once", REJECT.option_id)):
+            page.clock.pass_guard()
+            await page.click(words)
+            assert page.decisions.get("call") == decided
 
 
 async def test_keys_count_only_some_time_after_the_help_above_the_card_was_closed() -> None:

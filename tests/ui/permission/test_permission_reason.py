@@ -95,6 +95,24 @@ async def test_a_reason_that_went_into_the_prompt_with_its_key_is_still_the_reas
             await page.start_over()
 
 
+async def test_meanwhile_the_card_says_what_sending_the_reason_does() -> None:
+    said = "Sending the reason rejects this; Tab to answer otherwise"
+    async with open_page() as page:
+        await _reject(page)
+        for reason in ("", "too big"):
+            await page.press(*reason)
+            assert said in page.text, reason
+            await page.press_slowly("escape")
+            assert page.card.has_focus, reason
+            assert said not in page.text, reason
+            await page.press_slowly("escape")
+            assert "Tab to answer" in page.text, reason
+            assert said not in page.text, reason
+            await page.press_slowly("tab", "w")
+        await page.press_slowly("tab")
+        assert (page.card.has_focus, page.decisions) == (True, {})
+
+
 async def test_a_draft_that_only_begins_like_that_stays_a_draft() -> None:
     async with open_page() as page:
         await page.ask("call", title="Edit a file")

@@ -46,7 +46,7 @@ from acp_tui.ui.kit.desktop import edit
 from acp_tui.ui.kit.dialog import Dialog, shown
 from acp_tui.ui.kit.field_editors import ChoiceRows
 from acp_tui.ui.kit.filtered_list import FilteredList
-from acp_tui.ui.kit.pickers import FITTING, ReadingScreen
+from acp_tui.ui.kit.pickers import FITTING, ListDialog, ReadingScreen
 from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.rendering.wrapping import break_words, cut, cut_at_word
 from acp_tui.values import dataclass
@@ -276,7 +276,7 @@ ChooseTheme: TypeAlias = Callable[[str, Callable[[str], Awaitable[None]]], Await
 KEYS: Final = "{list_choose} change · {setting_reset} default · {settings_file} open the file · {dialog_close} close"
 
 
-class SettingsScreen(Dialog[None]):
+class SettingsScreen(ListDialog[None]):
     """Shows the settings until the user presses Esc."""
 
     PLACE: Final = "settings"
