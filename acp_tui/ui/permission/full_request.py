@@ -74,8 +74,8 @@ class FullRequest(AnswerableRequest):
     BINDINGS = bindings_of(*MOVING, *READING)
 
     def __init__(self, card: AnswerableRequest) -> None:
-        super().__init__(WholeScreen, card._user, card.clock, card._drawing)
-        self._subject: CommentView = CommentView(self._user.comments, id="subject")
+        super().__init__(WholeScreen, card.user, card.clock, card.drawing)
+        self.subject: CommentView = CommentView(self.user.comments, id="subject")
         self.source = self._card = card
         self._begins_at: int | None = None
         """The first row that wasn't in view on the card, if an answer there led here; None until it's drawn."""
@@ -92,10 +92,10 @@ class FullRequest(AnswerableRequest):
         content = self.asked.call.shown_content if self.asked is not None else ()
         diffs = [item for item in content if isinstance(item, TextDiff)]
         changes = [
-            *["{next_change} {previous_change} changes"] * (len(self._drawn.hunks) > 1),
+            *["{next_change} {previous_change} changes"] * (len(self.drawn.hunks) > 1),
             *ways_to_draw(self._place.layout_of_diffs, is_whole=self._place.shows_whole_file)
             * any(diff.old_text and diff.new_text for diff in diffs),
-            *(self._subject.keys if diffs else ()),
+            *(self.subject.keys if diffs else ()),
         ]
         ways = self._ways_to_answer(is_cut=is_cut, has_more_files=bool(diffs))
         keys = [*ways, *changes, "{interrupt} cancel the turn", "{raw} raw", "{leave_review} back"]
@@ -103,12 +103,12 @@ class FullRequest(AnswerableRequest):
 
     @property
     def _start_row(self) -> int:
-        seen = self._drawing.seen
-        if self._rows is None or not self._drawn.is_whole:
+        seen = self.drawing.seen
+        if self.rows is None or not self.drawn.is_whole:
             return super()._start_row
         if self._begins_at is None:
             self._begins_at = self._first_unseen if seen.wanted and not seen.is_all_seen else 0
-        return min(self._begins_at, len(self._drawn.lines) - self._rows.subject) or super()._start_row
+        return min(self._begins_at, len(self.drawn.lines) - self.rows.subject) or super()._start_row
 
     def make_way(self) -> Sequence[events.Key | events.Paste]:
         keys = super().make_way()
@@ -119,7 +119,7 @@ class FullRequest(AnswerableRequest):
     @on(events.Key)
     def _note_key(self) -> None:
         """End what was said of the key before."""
-        if self._warning:
+        if self.warning:
             self.warn("")
 
     # What the user does
@@ -132,30 +132,30 @@ class FullRequest(AnswerableRequest):
 
     def action_toggle_context(self) -> None:
         """Switch between the whole file and only the changes. Keeps the first change in view."""
-        index = self._change_from(self._at_row)
+        index = self._change_from(self.at_row)
         self._place.shows_whole_file = not self._place.shows_whole_file
         self.warn("")
         self.redraw()
-        if self._drawn.hunks:
-            self._go_to(self._row_of_change(min(index, len(self._drawn.hunks) - 1)))
+        if self.drawn.hunks:
+            self.go_to(self._row_of_change(min(index, len(self.drawn.hunks) - 1)))
 
     def action_move(self, lines: int) -> None:
-        if not self._subject.step(lines):
-            self._go_to(max(self._at_row + lines, 0))
+        if not self.subject.step(lines):
+            self.go_to(max(self.at_row + lines, 0))
 
     @property
     def selected_text(self) -> str:
-        return self._subject.selected_text
+        return self.subject.selected_text
 
     def action_copy_text(self) -> None:
-        self._subject.copy_selected()
+        self.subject.copy_selected()
 
     def action_select(self, step: int) -> None:
-        self._subject.step(step, extends=True)
+        self.subject.step(step, extends=True)
 
     def action_comment(self) -> None:
         if self.asked is not None:
-            self._subject.comment(Path(self.asked.cwd), version_of)
+            self.subject.comment(Path(self.asked.cwd), version_of)
 
     @on(CommentView.Moved)
     def _show_keys(self) -> None:
@@ -163,38 +163,38 @@ class FullRequest(AnswerableRequest):
 
     def action_go_to_end(self, direction: int) -> None:
         """Go to the beginning for -1, to the end for 1."""
-        self._go_to(0 if direction < 0 else len(self._drawn.lines))
+        self.go_to(0 if direction < 0 else len(self.drawn.lines))
 
     def action_go_to_change(self, step: int) -> None:
         """Go to the next change (1), or to the previous one (-1)."""
         if step < 0:
-            self._go_to_change(self._change_from(self._at_row) - 1)
-        elif self._at_row >= self._subject.max_scroll_y:
-            self._go_to_change(len(self._drawn.hunks))
+            self._go_to_change(self._change_from(self.at_row) - 1)
+        elif self.at_row >= self.subject.max_scroll_y:
+            self._go_to_change(len(self.drawn.hunks))
         else:
-            self._go_to_change(self._change_from(self._at_row + 1))
+            self._go_to_change(self._change_from(self.at_row + 1))
 
     def _go_to_change(self, index: int) -> None:
         """Go to the first line of that change. If there isn't one, go to the nearest and say so."""
-        last = len(self._drawn.hunks) - 1
+        last = len(self.drawn.hunks) - 1
         if last < 0:
             return
         which = "only" if not last else "first" if index < 0 else "last"
-        self._subject.end()
+        self.subject.end()
         self.warn("" if last and 0 <= index <= last else f"This is the {which} change")
-        self._go_to(self._row_of_change(max(0, min(index, last))))
+        self.go_to(self._row_of_change(max(0, min(index, last))))
 
     def _change_from(self, row: int) -> int:
         """The index of the first change that begins at this row or below; the number of changes if there isn't one."""
-        index = max(bisect_left(self._drawn.hunks, row) - 1, 0)
-        while index < len(self._drawn.hunks) and self._row_of_change(index) < row:
+        index = max(bisect_left(self.drawn.hunks, row) - 1, 0)
+        while index < len(self.drawn.hunks) and self._row_of_change(index) < row:
             index += 1
         return index
 
     def _row_of_change(self, index: int) -> int:
         """The row to scroll to for a change: the one above its first line, if it fits."""
-        height = self._rows.subject if self._rows is not None else 1
-        return max(self._drawn.first_changed(index) - (height > 2), 0)
+        height = self.rows.subject if self.rows is not None else 1
+        return max(self.drawn.first_changed(index) - (height > 2), 0)
 
 
 class RequestScreen(ModalScreen[None]):

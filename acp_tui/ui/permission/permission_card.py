@@ -122,7 +122,7 @@ class PermissionCard(AnswerableRequest):
         """Show it, also on the full screen if that is open."""
         if asked is None and self.has_focus_within:  # has_focus comes later: with an event to the card
             note_question_gone(self)
-            self._user.leave()
+            self.user.leave()
         if asked is not None and self.asked is None:
             self.guard.had_keyboard, self.wrote = False, ""
         super().show_request(asked)
@@ -132,7 +132,7 @@ class PermissionCard(AnswerableRequest):
     def keys(self, *, has_focus: bool, is_cut: bool) -> Sequence[str]:
         """How to answer and read on."""
         hint = keys_in_force(self).hint
-        if self._rows is None:
+        if self.rows is None:
             way_in = "" if has_focus else f"{self.WAY_IN}, then "
             return [hint(f"{way_in}{{review}} to see it and answer")]
         if not has_focus:
@@ -146,7 +146,7 @@ class PermissionCard(AnswerableRequest):
     def _lasting_warning(self) -> str:
         """Says that keys went elsewhere."""
         keys = self.guard.strayed or self.wrote[: bool(self.reason)]
-        if not keys or self.has_focus or self._rows is None:
+        if not keys or self.has_focus or self.rows is None:
             return super()._lasting_warning
         strayed = STRAYED.format(keys=" ".join(keys), where=self.WRITES_TO, way_in=self.WAY_IN)
         return keys_in_force(self).hint(strayed + REASON_FOLLOWS * bool(self.reason))
@@ -165,7 +165,7 @@ class PermissionCard(AnswerableRequest):
 
     def _warn_too_small(self) -> None:
         """Show a notice if the card itself has no room; otherwise the card says it."""
-        if self._rows is None and self._place.room < 2:  # one row is counted even if there is none
+        if self.rows is None and self._place.room < 2:  # one row is counted even if there is none
             self.notify(keys_in_force(self).hint("{review} shows all of it"), severity="warning", markup=False)
 
     def watch_has_focus(self, has_focus: bool) -> None:
@@ -180,11 +180,11 @@ class PermissionCard(AnswerableRequest):
         self.guard.enter(self)
 
     def action_leave(self) -> None:
-        self._user.leave()
+        self.user.leave()
 
     def action_choose_before(self) -> None:
         """Go to the conversation: what the agent showed before it asked may be folded."""
-        self._user.leave(to_read=True)
+        self.user.leave(to_read=True)
 
     def show_whole(self) -> None:
         self.action_review()

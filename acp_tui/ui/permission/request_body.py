@@ -146,7 +146,7 @@ class RequestBody(Vertical):
         self._place = place(self)
         self.guard: AnswerGuard = AnswerGuard(time.monotonic, self)
         """Armed whenever the request reads differently: no key counts until that was on the terminal's screen."""
-        self._drawing = drawing or SubjectDrawing()
+        self.drawing = drawing or SubjectDrawing()
         self.asked: ShownRequest | None = None
         self.mirror: RequestBody | None = None
         """Shows the same request on another screen."""
@@ -159,9 +159,9 @@ class RequestBody(Vertical):
         self._state: tuple[object, ...] = ()
         """The state of what is shown, so that other updates from the agent redraw nothing."""
         self._whole = DrawnSubject()
-        self._drawn = DrawnSubject()
+        self.drawn = DrawnSubject()
         """The part that is scrolled. It includes the title if that is cut above."""
-        self._rows: RowCounts | None = None
+        self.rows: RowCounts | None = None
         """None if there isn't enough room to answer here."""
         self._start = 0
         """The line of the subject to show first."""
@@ -169,19 +169,19 @@ class RequestBody(Vertical):
         """The line to scroll to once the layout is ready; None if that is done."""
         self._chosen: int | None = None
         self._shows_raw = False
-        self._warning = ""
+        self.warning = ""
         """Shown in place of the keys until the user does something else."""
         self._options_at = Region()
         """Where the options are on the screen."""
         self._option_rows: list[range] = []
         self._title_lines: list[Strip] = []
         self._title = StripView(id="title")
-        self._subject = StripView(id="subject")
+        self.subject = StripView(id="subject")
         self._keys = StripView(id="keys")
         self._options = StripView(id="options")
 
     def compose(self) -> ComposeResult:
-        yield from (self._title, self._subject, self._options, self._keys)
+        yield from (self._title, self.subject, self._options, self._keys)
 
     def show(self, requests: Sequence[PermissionRequest], conversation: Conversation, cwd: str) -> None:
         """Show the first of these requests of a conversation, or the one that the user has turned to; hide without one.
@@ -216,7 +216,7 @@ class RequestBody(Vertical):
         if is_new:
             AskingChanged.tell(self)
         self.show_request(asked)
-        self._place.frame(self._rows)
+        self._place.frame(self.rows)
         if self.mirror is not None:
             self.mirror.put_up(asked)
 
@@ -234,7 +234,7 @@ class RequestBody(Vertical):
             self._draw_news()  # the request reads differently now
 
     def _begin(self) -> None:
-        self._chosen, self._shows_raw, self._warning = None, False, ""
+        self._chosen, self._shows_raw, self.warning = None, False, ""
         self._pending = self._start
         self._draw_news()
         self._options.go_to_line(0)
@@ -265,7 +265,7 @@ class RequestBody(Vertical):
         self.watch(self.app, "theme", self.redraw, init=False)
         # The request is visible again only once the screens above it are gone.
         self.watch(self.screen, "stack_updates", self.guard.arm, init=False)
-        self.watch(self._subject, "scroll_y", self._tell_view, init=False)
+        self.watch(self.subject, "scroll_y", self._tell_view, init=False)
         self.screen.screen_layout_refresh_signal.subscribe(self, self._check_moves)
 
     def _on_prune(self) -> None:
@@ -288,7 +288,7 @@ class RequestBody(Vertical):
         """Rearm the guard, so that keys count only a moment after the focus arrives."""
         super().watch_has_focus(has_focus)
         self.guard.note_focus()
-        self._warning = ""
+        self.warning = ""
         self.lay_out()
 
     def redraw(self) -> None:
@@ -298,7 +298,7 @@ class RequestBody(Vertical):
         layout, context = place.layout_of_diffs, place.context_of_diffs
         raw_hint = keys_in_force(self).hint(self.RAW_HINT)
         look = SubjectStyle(self._width, self._palette, layout, self._shows_raw, context, raw_hint)
-        subject = self._drawing.draw(self.asked, look)
+        subject = self.drawing.draw(self.asked, look)
         if not subject.is_whole:
             self.set_timer(COMPARING_PAUSE_S, self.redraw)
         elif not self._whole.is_whole:
@@ -310,7 +310,7 @@ class RequestBody(Vertical):
         """Show what was drawn, with the current answers and keys."""
         if self.asked is None or self._width < 2:
             return
-        was_at_start = self._at_row == self._start
+        was_at_start = self.at_row == self._start
         options = drawings.option_lines(self.options, self.chosen, self._palette, self._width)
         self._option_rows = _rows_of(options)
         answers = [strip for lines in options for strip in lines]
@@ -322,9 +322,9 @@ class RequestBody(Vertical):
         self._start = self._start_row
         self._show_parts(title, answers)
         if was_at_start:
-            self._go_to(self._start)
+            self.go_to(self._start)
         self._tell_view()
-        self._place.frame(self._rows)
+        self._place.frame(self.rows)
 
     def _arrange(self, file: str, warning: Sequence[Strip], answers: int) -> list[Strip]:
         """Distribute the rows, and return the title's lines. A title that is cut appears in full above the subject."""
@@ -332,17 +332,17 @@ class RequestBody(Vertical):
         title = drawings.title_lines(self.asked, self._palette, self._width, file=file)
         if file and len(title) > 1:
             title = drawings.title_lines(self.asked, self._palette, self._width, file=posixpath.basename(file))
-        self._drawn = self._whole
+        self.drawn = self._whole
         rows = len(title) + len(warning) + bool(self._whole.files)
-        self._rows = self._share_out(rows, answers)
-        if self._rows is not None and self._rows.title < rows:
-            self._drawn = self._whole.below(title)
-            self._rows = self._share_out(rows, answers)
+        self.rows = self._share_out(rows, answers)
+        if self.rows is not None and self.rows.title < rows:
+            self.drawn = self._whole.below(title)
+            self.rows = self._share_out(rows, answers)
         return [*title, *warning]
 
     def _share_out(self, title: int, answers: int) -> RowCounts | None:
         """The rows for each part, including the keys that are shown then."""
-        subject = len(self._drawn.lines)
+        subject = len(self.drawn.lines)
         for is_cut in (False, True):
             rows = self._place.rows_for(RowCounts(title, subject, 1, len(self._keys_lines(is_cut=is_cut)), answers))
             if rows is None or rows.subject >= subject:
@@ -352,38 +352,38 @@ class RequestBody(Vertical):
     @property
     def _start_row(self) -> int:
         """The line to show first: the head if a change or command is in view from there, or else just above that."""
-        drawn = self._drawn
-        if self._rows is None or drawn.files or self._whole.asked_from is None:
+        drawn = self.drawn
+        if self.rows is None or drawn.files or self._whole.asked_from is None:
             return 0
-        height, change = self._rows.subject, drawn.command if drawn.command is not None else drawn.first_changed(0)
+        height, change = self.rows.subject, drawn.command if drawn.command is not None else drawn.first_changed(0)
         return 0 if change < height else max(min(change - (height > 2), len(drawn.lines) - height), 0)
 
     def _show_parts(self, title: list[Strip], answers: list[Strip]) -> None:
-        rows = self._rows or self._place.rows_too_small(len(title))
-        is_cut = rows.subject < len(self._drawn.lines)
+        rows = self.rows or self._place.rows_too_small(len(title))
+        is_cut = rows.subject < len(self.drawn.lines)
         self._options.styles.margin = (rows.gap, 0, 0, 0)
         self._keys.show(self._keys_lines(is_cut=is_cut)[: rows.keys], rows.keys)
         self._title_lines = title
-        self._subject.show(self._drawn.lines, rows.subject)
+        self.subject.show(self.drawn.lines, rows.subject)
         self._options.show(answers, rows.options)
         self._reveal_chosen(rows.options)
         self._show_title()
 
     def _show_title(self) -> None:
         """Show the title, and which of several files is in view."""
-        rows = self._rows or self._place.rows_too_small(len(self._title_lines))
-        file = [drawings.one_row(each.words, self._width) for each in self._files_at(self._at_row)[:1]]
+        rows = self.rows or self._place.rows_too_small(len(self._title_lines))
+        file = [drawings.one_row(each.words, self._width) for each in self._files_at(self.at_row)[:1]]
         self._title.show(drawings.shortened([*self._title_lines, *file], rows.title, self._width), rows.title)
 
     def _files_at(self, row: int) -> Sequence[FileRow]:
-        files = self._drawn.files
+        files = self.drawn.files
         return files[max(bisect_right(files, row, key=lambda file: file.row) - 1, 0) :]
 
     def _keys_lines(self, *, is_cut: bool) -> list[Strip]:
         """The lines below the answers: the keys, or a warning in their place, so that the answers don't move."""
         told = key_lines(self.keys(has_focus=self.has_focus, is_cut=is_cut), self._width, self.app.size.height)
         keys = drawings.keys_lines(told, self._palette.muted, self._width)
-        warning = self._warning or self._lasting_warning
+        warning = self.warning or self._lasting_warning
         if not warning:
             return keys
         lines = wrap([(warning, self._palette.warning)], self._width)
@@ -392,12 +392,12 @@ class RequestBody(Vertical):
     @property
     def _lasting_warning(self) -> str:
         """Shown in place of the keys as long as it holds; "" for none."""
-        is_held = bool(self._drawing.seen.wanted) and self._rows is not None
+        is_held = bool(self.drawing.seen.wanted) and self.rows is not None
         return self._why_once_more if is_held else ""
 
     def warn(self, text: str) -> None:
         """Show this in place of the keys; "" shows the keys again."""
-        self._warning = text
+        self.warning = text
         self.lay_out()
 
     @property
@@ -412,11 +412,11 @@ class RequestBody(Vertical):
     # The scroll position
 
     @property
-    def _at_row(self) -> int:
+    def at_row(self) -> int:
         """The first line of the subject in view, or about to be."""
-        return self._subject.scroll_offset.y if self._pending is None else self._pending
+        return self.subject.scroll_offset.y if self._pending is None else self._pending
 
-    def _go_to(self, row: int) -> None:
+    def go_to(self, row: int) -> None:
         """Scroll to this line of the subject, as far as possible, once the layout is ready."""
         self._pending = row
         self.call_after_refresh(self._arrive)
@@ -424,9 +424,9 @@ class RequestBody(Vertical):
     def _arrive(self) -> None:
         if self._pending is None or self.asked is None:
             return
-        self._subject.scroll_to(y=self._pending, animate=False, force=True, immediate=True)
+        self.subject.scroll_to(y=self._pending, animate=False, force=True, immediate=True)
         # The start can always be reached. If it isn't, the layout isn't ready yet.
-        if self._pending != self._start or self._subject.scroll_offset.y == self._start:
+        if self._pending != self._start or self.subject.scroll_offset.y == self._start:
             self._pending = None
         self._tell_view()
 
@@ -441,12 +441,12 @@ class RequestBody(Vertical):
     @property
     def _way(self) -> tuple[object, ...]:
         """Everything that decides which row a line is in."""
-        above = len(self._drawn.lines) - len(self._whole.lines)
-        return self._width, self._place.layout_of_diffs, self._place.context_of_diffs, above, self._drawn.needed
+        above = len(self.drawn.lines) - len(self._whole.lines)
+        return self._width, self._place.layout_of_diffs, self._place.context_of_diffs, above, self.drawn.needed
 
     def _tell_view(self) -> None:
         """Tell what is in view, and record it, once it's painted, and shown by the terminal."""
-        if self._drawn.files:
+        if self.drawn.files:
             self._show_title()
         self.call_after_refresh(self._record_rows)
 
@@ -459,29 +459,29 @@ class RequestBody(Vertical):
     @property
     def _rows_in_view(self) -> range | None:
         """The rows of the subject on the screen; None while another screen covers them, or they aren't final."""
-        if self._rows is None or self.asked is None or self._pending is not None or not self._drawn.is_whole:
+        if self.rows is None or self.asked is None or self._pending is not None or not self.drawn.is_whole:
             return None
         if self.app.screen is not self.screen:
             return None
         try:
-            height = self.screen.find_widget(self._subject).visible_region.height
+            height = self.screen.find_widget(self.subject).visible_region.height
         except NoWidget:
             return None
-        top = self._subject.scroll_offset.y
-        return range(top, min(top + height, self._drawn.needed))
+        top = self.subject.scroll_offset.y
+        return range(top, min(top + height, self.drawn.needed))
 
     def _note_seen(self, state: tuple[object, ...], way: tuple[object, ...], rows: range) -> None:
         if (state, way) != (self._state, self._way):
             return  # it reads differently by now
-        seen = self._drawing.seen
+        seen = self.drawing.seen
         was_all_seen = seen.is_all_seen
-        seen.note(way, rows, self._drawn.lines[: self._drawn.needed])
+        seen.note(way, rows, self.drawn.lines[: self.drawn.needed])
         if seen.wanted and seen.is_all_seen and not was_all_seen:
             self.lay_out()  # the warning says what is left to see
 
     @property
     def _first_unseen(self) -> int:
-        return self._drawing.seen.first_unseen(self._way, self._drawn.lines[: self._drawn.needed])
+        return self.drawing.seen.first_unseen(self._way, self.drawn.lines[: self.drawn.needed])
 
     def may_allow(self, option_id: str, again: str) -> bool:
         """Whether everything was in view. If not, scroll to the first unseen row.
@@ -489,24 +489,24 @@ class RequestBody(Vertical):
         If part of it can't be shown, the user has to repeat the choice, too.
         """
         self._record_rows()
-        seen = self._drawing.seen
-        if seen.is_all_seen and (seen.wanted == option_id or not self._drawn.left_out):
+        seen = self.drawing.seen
+        if seen.is_all_seen and (seen.wanted == option_id or not self.drawn.left_out):
             return True
         seen.wanted, seen.again = option_id, again
         self.guard.arm()
-        self._warning = ""
+        self.warning = ""
         self.show_unseen(self._first_unseen)
         self.lay_out()
         return False
 
     def show_unseen(self, row: int) -> None:
         """Scroll to this row, the first one not seen yet."""
-        self._go_to(row)
+        self.go_to(row)
 
     @property
     def _why_once_more(self) -> str:
-        left_out, again = self._drawn.left_out, self._drawing.seen.again
-        if not self._drawing.seen.is_all_seen:
+        left_out, again = self.drawn.left_out, self.drawing.seen.again
+        if not self.drawing.seen.is_all_seen:
             return f"You haven't seen all of it: {again} to read on, as PgDn does"
         if left_out:
             return f"{left_out:,} characters can't be shown: {again} to allow it anyway"
@@ -515,28 +515,28 @@ class RequestBody(Vertical):
 
     def action_go_to_file(self, step: int) -> None:
         """Go to the next file for 1, to the one before for -1; from there to another request. Without one, say so."""
-        at = self._at_row
+        at = self.at_row
         if step > 0:
-            rows = [] if at >= self._subject.max_scroll_y else [file.row for file in self._files_at(at)[1:2]]
+            rows = [] if at >= self.subject.max_scroll_y else [file.row for file in self._files_at(at)[1:2]]
         else:
-            rows = [file.row for file in self._drawn.files if file.row < at][-1:]
+            rows = [file.row for file in self.drawn.files if file.row < at][-1:]
         if not rows and self.asked is not None and self.asked.waiting > 1:
             self.turn(step)
-        elif self._drawn.files:
+        elif self.drawn.files:
             self.warn("" if rows else f"This is the {'last' if step > 0 else 'first'} file")
         for row in rows:
-            self._go_to(row)
+            self.go_to(row)
 
     def action_page(self, direction: int) -> None:
         self._pending = None
-        self._subject.action_page(direction)
+        self.subject.action_page(direction)
 
     def action_toggle_raw(self) -> None:
         """Show the agent's report as it came, or hide it and return to the beginning."""
         self._shows_raw = not self._shows_raw
-        self._warning = ""
+        self.warning = ""
         self.redraw()
-        self._go_to(self._start if self._drawn.raw is None else self._drawn.raw)
+        self.go_to(self._start if self.drawn.raw is None else self.drawn.raw)
 
 
 def _rows_of(lines: Sequence[Sequence[Strip]]) -> list[range]:

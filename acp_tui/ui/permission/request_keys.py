@@ -71,7 +71,7 @@ class AnswerableRequest(RequestBody, can_focus=True):
     ) -> None:
         super().__init__(place, drawing)
         self.guard = QuestionGuard(self, clock)
-        self._user = user
+        self.user = user
         self.clock = clock
 
     def _begin(self) -> None:
@@ -130,7 +130,7 @@ class AnswerableRequest(RequestBody, can_focus=True):
         """Answer with the chosen option; if none is chosen, say so."""
         if self.chosen is not None:
             self._answer(self.chosen, "press Enter again")
-        elif self._rows is None:
+        elif self.rows is None:
             self.show_whole()
         else:
             self.guard.warn(keys_in_force(self).hint(NOT_CHOSEN))
@@ -139,7 +139,7 @@ class AnswerableRequest(RequestBody, can_focus=True):
         index = answer_of(self.options, key)
         if index is not None:
             self._answer(index, f"press {key} again")
-        elif self._rows is None:
+        elif self.rows is None:
             self.show_whole()
         elif self._is_unclear(key):
             self.warn(f"{key} could mean several answers: press the number of one")
@@ -164,7 +164,7 @@ class AnswerableRequest(RequestBody, can_focus=True):
     def _decision(self, key: str) -> str:
         """What the key would decide; "" if it decides nothing, as without room, where it shows the request."""
         binding = self.binding_of(key)
-        if binding is None or self._rows is None:
+        if binding is None or self.rows is None:
             return ""
         if key in ANSWER_KEYS:
             option = self._option_of(key)
@@ -200,13 +200,13 @@ class AnswerableRequest(RequestBody, can_focus=True):
     def action_reject_and_say_why(self) -> None:
         """Let the user write a reason, however soon the key came: the request waits until that is sent."""
         option = self._rejection
-        if self._rows is None:
+        if self.rows is None:
             self.show_whole()
         elif option is not None and self.asked is not None:
             rejection = Rejection(self.asked.request.key, option.option_id, self.asked.call.shown_title)
             # Other keys had an effect.
             typed = "".join(letter for letter in self.guard.take_typed() if letter in ANSWER_KEYS)
-            self._user.ask_why(rejection, typed, self.make_way())
+            self.user.ask_why(rejection, typed, self.make_way())
 
     def _answer(self, index: int | None, again: str) -> None:
         if self.asked is None or index is None or index >= len(self.options) or not self._counts(again):
@@ -214,18 +214,18 @@ class AnswerableRequest(RequestBody, can_focus=True):
         self.guard.take_typed()
         option = self.options[index]
         if option.is_rejection or self.may_allow(option.option_id, again):
-            self._user.answer_request(self.asked.request.key, option.option_id)
+            self.user.answer_request(self.asked.request.key, option.option_id)
 
     def _counts(self, again: str) -> bool:
         """Whether the key or click can be a deliberate answer. If not, tell the user what to do."""
-        if self._rows is None:
+        if self.rows is None:
             self.show_whole()
             return False
         self.guard.can_answer &= self.has_focus
         return self.guard.may_answer(again)
 
     def write(self, text: str, *, is_paste: bool = False) -> None:
-        self._user.write(text, self.make_way(), is_paste=is_paste)
+        self.user.write(text, self.make_way(), is_paste=is_paste)
 
     def make_way(self) -> Sequence[events.Key | events.Paste]:
         """Uncover the prompt. Returns the keys that wait here."""

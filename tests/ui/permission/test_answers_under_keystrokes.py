@@ -104,7 +104,7 @@ class BareCard(PermissionCard):
         self.comments: list[Any] = []
         stub: Any = SimpleNamespace(region=Region(0, 0, 40, 9), scroll_offset=Offset(0, 0), go_to_line=lambda _: None)
         self._options = stub
-        self._rows = RowCounts(1, 1, 0, 1, 4)
+        self.rows = RowCounts(1, 1, 0, 1, 4)
 
     @property
     def screen(self) -> Any:
