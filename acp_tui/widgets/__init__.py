@@ -139,9 +139,9 @@ class SessionView(Vertical):
         is_working = not conversation.is_idle
         self._plan.show_plans(tuple(conversation.plans.values()), is_past=conversation.is_past_plans)
         card = self._card
-        card.fit(self.size.height)
+        card.body.fit(self.size.height)
         was_shown = card.display
-        card.show(tuple(conversation.permissions.values()), conversation, str(self.session.cwd))
+        card.body.show(tuple(conversation.permissions.values()), conversation, str(self.session.cwd))
         if card.display and not was_shown and self.screen.focused in (None, self.conversation_view):
             self.screen.set_focus(card)  # never take the focus from where the user writes
         if is_working != self._is_working:
@@ -150,7 +150,7 @@ class SessionView(Vertical):
 
     def on_resize(self) -> None:
         """Fit the card to the new size."""
-        self._card.fit(self.size.height)
+        self._card.body.fit(self.size.height)
 
 
 class _User:

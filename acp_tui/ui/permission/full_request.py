@@ -12,6 +12,7 @@ from textual.app import ComposeResult
 from textual.screen import ModalScreen
 
 from acp_tui.client.line_comments import version_of
+from acp_tui.client.line_comparison import CONTEXT_LINES
 from acp_tui.conversation.request_outline import ShownRequest
 from acp_tui.conversation.tool_calls import TextDiff
 from acp_tui.ui.commands.command import Place as KeyPlace
@@ -19,7 +20,8 @@ from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import MOVING, READING, bindings_of
 from acp_tui.ui.kit.commenting import CommentView
 from acp_tui.ui.kit.dialog import key_lines
-from acp_tui.ui.permission.request_body import Place, RowCounts, share_out
+from acp_tui.ui.kit.notice_lines import ASKING
+from acp_tui.ui.permission.request_body import Place, RequestBody, RowCounts, share_out
 from acp_tui.ui.permission.request_keys import AnswerableRequest
 from acp_tui.ui.rendering.diff import DiffLayout
 
@@ -38,56 +40,47 @@ def ways_to_draw(layout: DiffLayout, *, is_whole: bool) -> list[str]:
 class WholeScreen(Place):
     """All rows. Diffs have two columns if they fit, unless the user chose otherwise."""
 
-    CSS_CLASS = "-full"
+    BEGINS_AT = None
 
-    _wants_columns: bool | None = None
+    wants_columns: bool | None = None
     """None: depends on the width."""
-    shows_whole_file = False
 
     def rows_for(self, wanted: RowCounts) -> RowCounts | None:
         """As many as the request needs. What is left stays free below the keys."""
-        rows = share_out(wanted, self._body.content_size.height)
+        rows = share_out(wanted, self.card.content_size.height)
         return rows if rows.subject else None
 
     @property
     def layout_of_diffs(self) -> DiffLayout:
         """What the user chose, or what the width suggests."""
-        wants_columns = self._wants_columns
+        wants_columns = self.wants_columns
         if wants_columns is None:
-            wants_columns = self._body.content_size.width >= COLUMNS_FROM_CELLS
+            wants_columns = self.card.content_size.width >= COLUMNS_FROM_CELLS
         return "columns" if wants_columns else "unified"
-
-    def toggle_columns(self) -> None:
-        self._wants_columns = self.layout_of_diffs == "unified"
-
-    @property
-    def context_of_diffs(self) -> int | None:
-        return None if self.shows_whole_file else super().context_of_diffs
 
 
 class FullRequest(AnswerableRequest):
     """A request that uses the whole screen."""
 
-    _place: WholeScreen
-
+    DEFAULT_CLASSES = ASKING
     PLACE: ClassVar[KeyPlace] = "review"
     ALSO: ClassVar[tuple[KeyPlace, ...]] = ("reading", "card")
     BINDINGS = bindings_of(*MOVING, *READING)
+    warning = ""
 
     def __init__(self, card: AnswerableRequest) -> None:
-        super().__init__(WholeScreen, card._user, card.clock, card._drawing)
-        self._subject: CommentView = CommentView(self._user.comments, id="subject")
-        self.source = self._card = card
-        self._begins_at: int | None = None
-        """The first row that wasn't in view on the card, if an answer there led here; None until it's drawn."""
+        super().__init__(card.user, card.clock)
+        self._card, self._place = card, WholeScreen(self)
+        self.body = RequestBody(self, self._place, raw_hint=self.RAW_HINT, source=card.body)
+        self.body.subject = self._subject = CommentView(card.user.comments, id="subject")
 
-    def _begin(self) -> None:
-        self._begins_at = None
-        super()._begin()
+    def begin(self, asked: ShownRequest) -> None:
+        """Show the card's request, for the same user."""
+        self.body.show_request(asked)
         self.guard.follow(self._card.guard)
-        self.lay_out()
+        self.body.lay_out()
 
-    def keys(self, *, has_focus: bool, is_cut: bool) -> Sequence[str]:
+    def keys(self, *, is_cut: bool) -> Sequence[str]:
         """Lines that tell how to answer, read, and go back: at most two, without the rarest keys if they don't fit."""
         hint = keys_in_force(self).hint
         content = self.asked.call.shown_content if self.asked is not None else ()
@@ -96,23 +89,14 @@ class FullRequest(AnswerableRequest):
         has_begun = len(comments) > 1  # a selection or a comment: what leads on comes first
         changes = [
             *(comments if has_begun else ()),
-            *["{next_change} {previous_change} changes"] * (len(self._drawn.hunks) > 1),
-            *ways_to_draw(self._place.layout_of_diffs, is_whole=self._place.shows_whole_file)
+            *["{next_change} {previous_change} changes"] * (len(self.body.drawn.hunks) > 1),
+            *ways_to_draw(self._place.layout_of_diffs, is_whole=self._place.context_of_diffs is None)
             * any(diff.old_text and diff.new_text for diff in diffs),
             *(comments if not has_begun else ()),
         ]
         ways = self._ways_to_answer(is_cut=is_cut, has_more_files=bool(diffs))
         keys = [*ways, *changes, "{interrupt} cancel the turn", "{raw} raw", "{leave_review} back"]
-        return key_lines([key for key in map(hint, keys) if key], self._width, 0)
-
-    @property
-    def _start_row(self) -> int:
-        seen = self._drawing.seen
-        if self._rows is None or not self._drawn.is_whole:
-            return super()._start_row
-        if self._begins_at is None:
-            self._begins_at = self._first_unseen if seen.wanted and not seen.is_all_seen else 0
-        return min(self._begins_at, len(self._drawn.lines) - self._rows.subject) or super()._start_row
+        return key_lines([key for key in map(hint, keys) if key], self.body.width, 0)
 
     def make_way(self) -> Sequence[events.Key | events.Paste]:
         keys = super().make_way()
@@ -123,29 +107,29 @@ class FullRequest(AnswerableRequest):
     @on(events.Key)
     def _note_key(self) -> None:
         """End what was said of the key before."""
-        if self._warning:
+        if self.body.warning:
             self.warn("")
 
     # What the user does
 
     def action_toggle_columns(self) -> None:
         """Show old and new lines side by side, or one below the other."""
-        self._place.toggle_columns()
+        self._place.wants_columns = self._place.layout_of_diffs == "unified"
         self.warn("")
-        self.redraw()
+        self.body.redraw()
 
     def action_toggle_context(self) -> None:
         """Switch between the whole file and only the changes. Keeps the first change in view."""
-        index = self._change_from(self._at_row)
-        self._place.shows_whole_file = not self._place.shows_whole_file
+        index = self._change_from(self.body.at_row)
+        self._place.context_of_diffs = CONTEXT_LINES if self._place.context_of_diffs is None else None
         self.warn("")
-        self.redraw()
-        if self._drawn.hunks:
-            self._go_to(self._row_of_change(min(index, len(self._drawn.hunks) - 1)))
+        self.body.redraw()
+        if hunks := self.body.drawn.hunks:
+            self.body.go_to(self._row_of_change(min(index, len(hunks) - 1)))
 
     def action_move(self, lines: int) -> None:
         if not self._subject.step(lines):
-            self._go_to(max(self._at_row + lines, 0))
+            self.body.go_to(max(self.body.at_row + lines, 0))
 
     @property
     def selected_text(self) -> str:
@@ -163,42 +147,42 @@ class FullRequest(AnswerableRequest):
 
     @on(CommentView.Moved)
     def _show_keys(self) -> None:
-        self.lay_out()
+        self.body.lay_out()
 
     def action_go_to_end(self, direction: int) -> None:
         """Go to the beginning for -1, to the end for 1."""
-        self._go_to(0 if direction < 0 else len(self._drawn.lines))
+        self.body.go_to(0 if direction < 0 else len(self.body.drawn.lines))
 
     def action_go_to_change(self, step: int) -> None:
         """Go to the next change (1), or to the previous one (-1)."""
         if step < 0:
-            self._go_to_change(self._change_from(self._at_row) - 1)
-        elif self._at_row >= self._subject.max_scroll_y:
-            self._go_to_change(len(self._drawn.hunks))
+            self._go_to_change(self._change_from(self.body.at_row) - 1)
+        elif self.body.at_row >= self._subject.max_scroll_y:
+            self._go_to_change(len(self.body.drawn.hunks))
         else:
-            self._go_to_change(self._change_from(self._at_row + 1))
+            self._go_to_change(self._change_from(self.body.at_row + 1))
 
     def _go_to_change(self, index: int) -> None:
         """Go to the first line of that change. If there isn't one, go to the nearest and say so."""
-        last = len(self._drawn.hunks) - 1
+        last = len(self.body.drawn.hunks) - 1
         if last < 0:
             return
         which = "only" if not last else "first" if index < 0 else "last"
         self._subject.end()
         self.warn("" if last and 0 <= index <= last else f"This is the {which} change")
-        self._go_to(self._row_of_change(max(0, min(index, last))))
+        self.body.go_to(self._row_of_change(max(0, min(index, last))))
 
     def _change_from(self, row: int) -> int:
         """The index of the first change that begins at this row or below; the number of changes if there isn't one."""
-        index = max(bisect_left(self._drawn.hunks, row) - 1, 0)
-        while index < len(self._drawn.hunks) and self._row_of_change(index) < row:
+        index = max(bisect_left(self.body.drawn.hunks, row) - 1, 0)
+        while index < len(self.body.drawn.hunks) and self._row_of_change(index) < row:
             index += 1
         return index
 
     def _row_of_change(self, index: int) -> int:
         """The row to scroll to for a change: the one above its first line, if it fits."""
-        height = self._rows.subject if self._rows is not None else 1
-        return max(self._drawn.first_changed(index) - (height > 2), 0)
+        height = self.body.rows.subject if self.body.rows is not None else 1
+        return max(self.body.drawn.first_changed(index) - (height > 2), 0)
 
 
 class RequestScreen(ModalScreen[None]):
@@ -218,22 +202,21 @@ class RequestScreen(ModalScreen[None]):
         yield self._request
 
     def on_mount(self) -> None:
-        self._request.show_request(self.asked)
+        self._request.begin(self.asked)
         self.set_focus(self._request)
 
-    def show_request(self, asked: ShownRequest | None) -> None:
+    def put_up(self, asked: ShownRequest | None) -> None:
         """Show the request as it is now. Closes if it isn't the one that was opened, or that the user turned to."""
-        is_same = asked is not None and asked.request.key == self.asked.request.key
-        if asked is None or not (is_same or self._request.has_turned_to(asked)):
+        if asked is None or asked.request.key not in (self.asked.request.key, self._request.body.source.turned_to):
             self.close()
-            return
-        self.asked = asked
-        self._request.show_request(asked)
+        else:
+            self.asked = asked
+            self._request.body.show_request(asked)
 
     def action_copy_text(self) -> None:
         self._request.action_copy_text()
 
     def close(self) -> None:
         """Close, now or once no other screen covers it. Until then, it takes no answer."""
-        self._request.show_request(None)
+        self._request.body.show_request(None)
         self.dismiss()

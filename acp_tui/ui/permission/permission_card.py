@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar, Final
 
+from textual.containers import Vertical
 from textual.message import Message
 
 from acp_tui.conversation.request_outline import ShownRequest
@@ -13,6 +14,7 @@ from acp_tui.ui.commands.command import Place as KeyPlace
 from acp_tui.ui.commands.keys import keys_in_force, note_question_gone
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.answer_guard import STRAYED
+from acp_tui.ui.kit.notice_lines import ASKING
 from acp_tui.ui.permission.request_body import Place, RequestBody, RowCounts, is_enough, share_out
 from acp_tui.ui.permission.request_drawing import MAX_NUMBER
 from acp_tui.ui.permission.request_keys import CANCEL_TO_REFUSE, AnswerableRequest, TakesDecisions
@@ -37,7 +39,7 @@ CONVERSATION_ROWS: Final = 1
 class Docked(Place):
     """Docked above the prompt, next to the plan, with the conversation above."""
 
-    CSS_CLASS = "-docked"
+    CLASSES: ClassVar = f"{ASKING} -docked"
 
     class Crowded(Message):
         """The request needs the plan's room, or no longer does."""
@@ -46,23 +48,21 @@ class Docked(Place):
             super().__init__()
             self.is_crowded = is_crowded
 
-    def __init__(self, body: RequestBody) -> None:
-        super().__init__(body)
+    def __init__(self, card: Vertical) -> None:
+        super().__init__(card)
         self.room = 0
         self._beside = 0
         self._needs_all = False
         self._is_crowded = False
 
-    def fit(self, rows: int, beside: int) -> None:
-        """Take at most `rows` rows in total. The widget next to the request would like `beside` of them."""
-        room = max(rows - (0 if self._is_narrow else CONVERSATION_ROWS), 0)
-        if (room, beside) != (self.room, self._beside):
-            self.room, self._beside = room, beside
-            self._body.lay_out()
+    def fit(self, rows: int, beside: int) -> bool:
+        before = self.room, self._beside
+        self.room, self._beside = max(rows - (0 if self._is_narrow else CONVERSATION_ROWS), 0), beside
+        return before != (self.room, self._beside)
 
     def rows_for(self, wanted: RowCounts) -> RowCounts | None:
         """As many as the request needs. On a large screen, the conversation keeps its share."""
-        most = min(self.room, max(int(self._body.app.size.height * MAX_SHARE_OF_SCREEN), ALWAYS_ROWS))
+        most = min(self.room, max(int(self.card.app.size.height * MAX_SHARE_OF_SCREEN), ALWAYS_ROWS))
         left = self.room - self._beside
         self._needs_all = left < min(BORDER_ROWS + sum(wanted), most, ENOUGH_ROWS)
         rows = share_out(wanted, (most if self._needs_all else min(most, left)) - BORDER_ROWS)
@@ -76,24 +76,24 @@ class Docked(Place):
     def frame(self, rows: RowCounts | None) -> None:
         """As much of a border and margins as fits. Tells the panel if the plan has to go."""
         left = self.room - self._beside - BORDER_ROWS - sum(rows or ())
-        self._body.set_class(left >= MARGIN_ROWS, "-spaced")
-        self._body.set_class(not self._has_border(rows), "-bare")
-        self._body.set_class(self._is_narrow, "-narrow")
-        is_crowded = self._body.display and self._needs_all
+        self.card.set_class(left >= MARGIN_ROWS, "-spaced")
+        self.card.set_class(not self._has_border(rows), "-bare")
+        self.card.set_class(self._is_narrow, "-narrow")
+        is_crowded = self.card.display and self._needs_all
         if is_crowded != self._is_crowded:
             self._is_crowded = is_crowded
-            self._body.post_message(self.Crowded(is_crowded=is_crowded))
+            self.card.post_message(self.Crowded(is_crowded=is_crowded))
 
     @property
     def layout_of_diffs(self) -> DiffLayout:
-        return roomy_layout(self._body.content_size.width)
+        return roomy_layout(self.card.content_size.width)
 
     def _has_border(self, rows: RowCounts | None) -> bool:
         return rows is not None or self.room >= BORDER_ROWS + 2
 
     @property
     def _is_narrow(self) -> bool:
-        return self._body.app.size.width < NARROW_CELLS
+        return self.card.app.size.width < NARROW_CELLS
 
 
 REASON_FOLLOWS: Final = ": the rest is your reason"
@@ -102,16 +102,17 @@ REASON_FOLLOWS: Final = ": the rest is your reason"
 class PermissionCard(AnswerableRequest):
     """The card where the user answers. It can be left without an answer."""
 
+    DEFAULT_CLASSES = Docked.CLASSES
     PLACE: ClassVar[KeyPlace] = "card"
     WAY_IN: ClassVar = "{leave_prompt}"
     """The key that leads to it."""
     WRITES_TO: ClassVar = "your prompt"
     BINDINGS = bindings_of("review", "leave_question", at="card")
 
-    _place: Docked
-
     def __init__(self, user: TakesDecisions, *, clock: Callable[[], float] = time.monotonic) -> None:
-        super().__init__(Docked, user, clock)
+        super().__init__(user, clock)
+        self._place = Docked(self)
+        self.body = RequestBody(self, self._place, raw_hint=self.RAW_HINT)
         self._review: RequestScreen | None = None
         self.wrote = ""
         """The beginning of the draft, if that was pressed here, and turned out to be text."""
@@ -120,26 +121,24 @@ class PermissionCard(AnswerableRequest):
 
     # What it shows
 
-    def show_request(self, asked: ShownRequest | None) -> None:
-        """Show it, also on the full screen if that is open."""
+    def note_request(self, asked: ShownRequest | None, *, is_other: bool) -> None:
+        """Give the keyboard back if there is none."""
         if asked is None and self.has_focus_within:  # has_focus comes later: with an event to the card
             note_question_gone(self)
-            self._user.leave()
+            self.user.leave()
         if asked is not None and self.asked is None:
             self.guard.had_keyboard, self.wrote = False, ""
-        super().show_request(asked)
-        if self._review is not None:
-            self._review.show_request(asked)
+        super().note_request(asked, is_other=is_other)
 
-    def keys(self, *, has_focus: bool, is_cut: bool) -> Sequence[str]:
+    def keys(self, *, is_cut: bool) -> Sequence[str]:
         """How to answer and read on."""
         hint = keys_in_force(self).hint
-        if self._rows is None:
-            way_in = "" if has_focus else f"{self.WAY_IN}, then "
+        if not self.has_room:
+            way_in = "" if self.has_focus else f"{self.WAY_IN}, then "
             return [hint(f"{way_in}{{review}} to see it and answer")]
-        if not has_focus and self.is_explained:
+        if not self.has_focus and self.is_explained:
             return [hint(f"Sending the reason rejects this; {self.WAY_IN} to answer otherwise")]
-        if not has_focus:
+        if not self.has_focus:
             return [hint(f"{self.WAY_IN} to answer"), *([] if self._rejection else [CANCEL_TO_REFUSE])]
         arrows = ["↑↓ Enter answer"] * (len(self.options) > MAX_NUMBER)
         ways = self._ways_to_answer(is_cut=is_cut, has_more_files=is_cut, choose=arrows)
@@ -147,11 +146,11 @@ class PermissionCard(AnswerableRequest):
         return [each for each in map(hint, ["{review} full screen", *ways]) if each]
 
     @property
-    def _lasting_warning(self) -> str:
+    def warning(self) -> str:
         """Says that keys went elsewhere."""
         keys = self.guard.strayed or self.wrote[: bool(self.reason)]
-        if not keys or self.has_focus or self._rows is None:
-            return super()._lasting_warning
+        if not keys or self.has_focus or not self.has_room:
+            return ""
         strayed = STRAYED.format(keys=" ".join(keys), where=self.WRITES_TO, way_in=self.WAY_IN)
         return keys_in_force(self).hint(strayed + REASON_FOLLOWS * bool(self.reason))
 
@@ -169,7 +168,7 @@ class PermissionCard(AnswerableRequest):
 
     def _warn_too_small(self) -> None:
         """Show a notice if the card itself has no room; otherwise the card says it."""
-        if self._rows is None and self._place.room < 2:  # one row is counted even if there is none
+        if not self.has_room and self._place.room < 2:  # one row is counted even if there is none
             self.notify(keys_in_force(self).hint("{review} shows all of it"), severity="warning", markup=False)
 
     def watch_has_focus(self, has_focus: bool) -> None:
@@ -184,13 +183,13 @@ class PermissionCard(AnswerableRequest):
         self.guard.enter(self)
 
     def action_leave(self) -> None:
-        self._user.leave()
+        self.user.leave()
 
     def action_choose_before(self) -> None:
         """Go to the conversation: what the agent showed before it asked may be folded."""
-        self._user.leave(to_read=True)
+        self.user.leave(to_read=True)
 
-    def show_whole(self) -> None:
+    def show_rest(self) -> None:
         self.action_review()
 
     def action_review(self) -> None:
@@ -200,17 +199,11 @@ class PermissionCard(AnswerableRequest):
         from acp_tui.ui.permission.full_request import FullRequest, RequestScreen  # loading point: BEFORE_A_COMMAND
 
         self._review = RequestScreen(FullRequest(self), self.asked)
+        self.body.mirrors.add(self._review.put_up)
         self.app.push_screen(self._review, self._on_review_closed)
 
-    def show_unseen(self, row: int) -> None:
-        """Show the row on the full screen, where there is the most room."""
-        self.action_review()
-
     def _on_review_closed(self, _: None) -> None:
+        assert self._review is not None
+        self.body.mirrors.discard(self._review.put_up)
         self._review = None
-        self.lay_out()  # what was seen there is seen
-
-    def _on_prune(self) -> None:
-        """Close the full screen: a session that isn't shown can't be answered."""
-        if self._review is not None:
-            self._review.close()
+        self.body.lay_out()  # what was seen there is seen

@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import posixpath
-import time
 from abc import abstractmethod
 from bisect import bisect_right
-from collections.abc import Sequence
-from typing import ClassVar, Final, Literal, NamedTuple, TypeAlias
+from collections.abc import Callable, Sequence
+from itertools import accumulate
+from typing import ClassVar, Final, Literal, NamedTuple, Protocol, TypeAlias
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.errors import NoWidget
+from textual.events import MouseEvent
 from textual.geometry import Region
 from textual.strip import Strip
 
 from acp_tui.client.line_comparison import CONTEXT_LINES
 from acp_tui.conversation.conversation import Conversation
-from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey
+from acp_tui.conversation.facts import PermissionRequest, RequestKey
 from acp_tui.conversation.request_outline import ShownRequest
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.kit.answer_guard import AnswerGuard
 from acp_tui.ui.kit.dialog import key_lines
 from acp_tui.ui.kit.line_view import StripView
-from acp_tui.ui.kit.notice_lines import ASKING, AskingChanged
+from acp_tui.ui.kit.notice_lines import AskingChanged
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.permission import request_drawing as drawings
 from acp_tui.ui.permission.request_drawing import DrawnSubject, FileRow, SubjectDrawing, SubjectStyle, changed_file
@@ -94,10 +95,14 @@ def is_enough(rows: RowCounts, wanted: RowCounts) -> bool:
 class Place:
     """Where a request is shown: how many rows it gets there, and how its diffs are laid out."""
 
-    CSS_CLASS: ClassVar[str]
+    BEGINS_AT: ClassVar[int | None] = 0
+    """The row of the subject to begin at, if not where it's best; None for the first one not seen elsewhere."""
 
-    def __init__(self, body: RequestBody) -> None:
-        self._body = body
+    def __init__(self, card: Vertical) -> None:
+        """The `card` is the frame around the request."""
+        self.card = card
+        self.context_of_diffs: int | None = CONTEXT_LINES
+        """The number of unchanged lines around each change; None for the whole file."""
 
     @abstractmethod
     def rows_for(self, wanted: RowCounts) -> RowCounts | None:
@@ -107,8 +112,9 @@ class Place:
         """The rows for the title, which needs `title` of them, and for the keys, if answering isn't possible."""
         return RowCounts(title=title, keys=1)
 
-    def fit(self, rows: int, beside: int) -> None:
-        """Note that there are `rows` rows in total, and that the widget next to the request would like `beside`."""
+    def fit(self, rows: int, beside: int) -> bool:
+        """Take at most `rows` rows in total. The widget next to it would like `beside`. Returns whether that's new."""
+        return False
 
     def frame(self, rows: RowCounts | None) -> None:
         """Frame the request, which gets these rows, as far as there is room."""
@@ -117,10 +123,27 @@ class Place:
     def layout_of_diffs(self) -> DiffLayout:
         return "unified"
 
+
+class Host(Protocol):
+    """The card around a body."""
+
     @property
-    def context_of_diffs(self) -> int | None:
-        """The number of unchanged lines around each change; None for the whole file."""
-        return CONTEXT_LINES
+    def guard(self) -> AnswerGuard:
+        """Armed whenever the request reads differently: no key counts until that was on the terminal's screen."""
+
+    @property
+    def chosen(self) -> int | None:
+        """The option to mark; None for none."""
+
+    def keys(self, *, is_cut: bool) -> Sequence[str]:
+        """What to say below the options, such as the keys. `is_cut` is True if the subject doesn't fit."""
+
+    @property
+    def warning(self) -> str:
+        """Shown in place of the keys as long as it holds; "" for none."""
+
+    def note_request(self, asked: ShownRequest | None, *, is_other: bool) -> None:
+        """Note what is shown from now on, before it's drawn. `is_other`: it isn't the request that was shown."""
 
 
 COMPARING_PAUSE_S: Final = 0.002
@@ -133,25 +156,19 @@ class RequestBody(Vertical):
     The options come last, so that they stay in place under the mouse, whatever the keys above them show.
     """
 
-    DEFAULT_CSS = """
-    RequestBody.-docked { display: none; height: auto; }
-    RequestBody.-full { height: 1fr; }
-    """
+    DEFAULT_CSS = "RequestBody { height: auto; }"
 
-    RAW_HINT: ClassVar[str] = ""
-    """How to see the raw report of the agent."""
-
-    def __init__(self, place: type[Place], drawing: SubjectDrawing | None = None) -> None:
-        super().__init__(classes=f"{ASKING} {place.CSS_CLASS}")
-        self._place = place(self)
-        self.guard: AnswerGuard = AnswerGuard(time.monotonic, self)
-        """Armed whenever the request reads differently: no key counts until that was on the terminal's screen."""
-        self._drawing = drawing or SubjectDrawing()
+    def __init__(self, host: Host, place: Place, *, raw_hint: str = "", source: RequestBody | None = None) -> None:
+        """`raw_hint` says how to see the raw report of the agent; `source` whose request this shows."""
+        super().__init__()
+        self.card = place.card
+        self._host, self._place, self._raw_hint = host, place, raw_hint
+        self.drawing: SubjectDrawing = source.drawing if source is not None else SubjectDrawing()
         self.asked: ShownRequest | None = None
-        self.mirror: RequestBody | None = None
-        """Shows the same request on another screen."""
-        self.source: RequestBody | None = None
-        """Whose request this shows; None if it has requests of its own."""
+        self.mirrors: set[Callable[[ShownRequest | None], None]] = set()
+        """They show the same request on other screens."""
+        self.source: RequestBody = source.source if source is not None else self
+        """Whose request this shows; itself if it has requests of its own."""
         self.turned_to: RequestKey | None = None
         """The request that the user wants to see, while it waits, in place of the oldest one."""
         self._waiting: tuple[Sequence[PermissionRequest], Conversation, str] | None = None
@@ -159,29 +176,30 @@ class RequestBody(Vertical):
         self._state: tuple[object, ...] = ()
         """The state of what is shown, so that other updates from the agent redraw nothing."""
         self._whole = DrawnSubject()
-        self._drawn = DrawnSubject()
+        self.drawn = DrawnSubject()
         """The part that is scrolled. It includes the title if that is cut above."""
-        self._rows: RowCounts | None = None
+        self.rows: RowCounts | None = None
         """None if there isn't enough room to answer here."""
         self._start = 0
         """The line of the subject to show first."""
+        self._begins_at: int | None = 0
+        """As its place says. Once that is known, the first row not seen elsewhere."""
         self._pending: int | None = None
         """The line to scroll to once the layout is ready; None if that is done."""
-        self._chosen: int | None = None
         self._shows_raw = False
-        self._warning = ""
+        self.warning = ""
         """Shown in place of the keys until the user does something else."""
         self._options_at = Region()
         """Where the options are on the screen."""
         self._option_rows: list[range] = []
         self._title_lines: list[Strip] = []
         self._title = StripView(id="title")
-        self._subject = StripView(id="subject")
+        self.subject = StripView(id="subject")
         self._keys = StripView(id="keys")
         self._options = StripView(id="options")
 
     def compose(self) -> ComposeResult:
-        yield from (self._title, self._subject, self._options, self._keys)
+        yield from (self._title, self.subject, self._options, self._keys)
 
     def show(self, requests: Sequence[PermissionRequest], conversation: Conversation, cwd: str) -> None:
         """Show the first of these requests of a conversation, or the one that the user has turned to; hide without one.
@@ -198,121 +216,94 @@ class RequestBody(Vertical):
 
     def turn(self, step: int) -> None:
         """Show the next of the requests that wait for 1, the one before for -1. After the last comes the first."""
-        if self.source is not None:
-            self.source.turn(step)
-        elif self._waiting is not None and self.asked is not None:
-            requests = self._waiting[0]
-            self.turned_to = requests[(self.asked.number - 1 + step) % len(requests)].key
-            self.show(*self._waiting)
-
-    def has_turned_to(self, asked: ShownRequest) -> bool:
-        """Whether the user has turned to this request."""
-        return asked.request.key == self.turned_to if self.source is None else self.source.has_turned_to(asked)
+        source = self.source
+        if source._waiting is not None and source.asked is not None:
+            requests = source._waiting[0]
+            source.turned_to = requests[(source.asked.number - 1 + step) % len(requests)].key
+            source.show(*source._waiting)
 
     def put_up(self, asked: ShownRequest | None) -> None:
         """Show this request; None to hide."""
-        is_new = (asked is not None) != self.display
-        self.display = asked is not None
+        is_new = (asked is not None) != self.card.display
+        self.card.display = asked is not None
         if is_new:
-            AskingChanged.tell(self)
+            AskingChanged.tell(self.card)
         self.show_request(asked)
-        self._place.frame(self._rows)
-        if self.mirror is not None:
-            self.mirror.put_up(asked)
+        self._place.frame(self.rows)
+        for put_up in tuple(self.mirrors):
+            put_up(asked)
 
     def fit(self, rows: int, beside: int = 0) -> None:
         """Take at most `rows` rows in total. The widget next to the request would like `beside` of them."""
-        self._place.fit(rows, beside)
+        if self._place.fit(rows, beside):
+            self.lay_out()
 
     def show_request(self, asked: ShownRequest | None) -> None:
         """Show this request. A different one than before starts at its beginning, with nothing chosen."""
-        shown, self.asked = self.asked, asked
+        is_other = asked is not None and (self.asked is None or asked.request.key != self.asked.request.key)
+        self._host.note_request(asked, is_other=is_other)
+        self.asked = asked
         state, self._state = self._state, asked.state if asked is not None else ()
-        if asked is not None and (shown is None or asked.request.key != shown.request.key):
-            self._begin()
-        elif self._state != state:
-            self._draw_news()  # the request reads differently now
-
-    def _begin(self) -> None:
-        self._chosen, self._shows_raw, self._warning = None, False, ""
-        self._pending = self._start
-        self._draw_news()
-        self._options.go_to_line(0)
-
-    def _draw_news(self) -> None:
-        self.redraw()
-        self.guard.note_news()  # only after it is drawn
+        if is_other:
+            self._shows_raw, self.warning, self._begins_at = False, "", self._place.BEGINS_AT
+            self._pending = self._start
+        if is_other or self._state != state:
+            self.redraw()
+            self._host.guard.note_news()  # only after it is drawn
+        if is_other:
+            self._options.go_to_line(0)
 
     def show_changes(self) -> None:
         """Show the request as it is now, because the call changes in place."""
         if self.asked is not None:
             self.show_request(self.asked)
 
-    @abstractmethod
-    def keys(self, *, has_focus: bool, is_cut: bool) -> Sequence[str]:
-        """The available keys and what they do. `is_cut` is True if the subject doesn't fit."""
-
-    @property
-    def chosen(self) -> int | None:
-        """The option that Enter stands for; None if it stands for none."""
-        return self._chosen
-
-    @property
-    def options(self) -> tuple[PermissionOption, ...]:
-        return self.asked.request.answers if self.asked is not None else ()
-
     def on_mount(self) -> None:
         self.watch(self.app, "theme", self.redraw, init=False)
         # The request is visible again only once the screens above it are gone.
-        self.watch(self.screen, "stack_updates", self.guard.arm, init=False)
-        self.watch(self._subject, "scroll_y", self._tell_view, init=False)
+        self.watch(self.screen, "stack_updates", self._host.guard.arm, init=False)
+        self.watch(self.subject, "scroll_y", self._tell_view, init=False)
         self.screen.screen_layout_refresh_signal.subscribe(self, self._check_moves)
 
     def _on_prune(self) -> None:
         """Ask nothing from now on: it's about to leave the screen, and its parts go first."""
         self.asked = None
-        if self.mirror is not None:
-            self.mirror.put_up(None)
+        for put_up in tuple(self.mirrors):
+            put_up(None)
 
     def _check_moves(self, _: object) -> None:
         """Tell the guard if the options moved, as they do when it says that it holds a key and that takes more rows."""
         if self.asked is not None and self._options.region != self._options_at:
             self._options_at = self._options.region
-            self.guard.note_move()
+            self._host.guard.note_move()
 
     def on_resize(self) -> None:
         self.redraw()
-        self.guard.note_move()
-
-    def watch_has_focus(self, has_focus: bool) -> None:
-        """Rearm the guard, so that keys count only a moment after the focus arrives."""
-        super().watch_has_focus(has_focus)
-        self.guard.note_focus()
-        self._warning = ""
-        self.lay_out()
+        self._host.guard.note_move()
 
     def redraw(self) -> None:
-        if self.asked is None or self._width < 2:
+        if self.asked is None or self.width < 2:
             return
         place = self._place
         layout, context = place.layout_of_diffs, place.context_of_diffs
-        raw_hint = keys_in_force(self).hint(self.RAW_HINT)
-        look = SubjectStyle(self._width, self._palette, layout, self._shows_raw, context, raw_hint)
-        subject = self._drawing.draw(self.asked, look)
+        raw_hint = keys_in_force(self).hint(self._raw_hint)
+        look = SubjectStyle(self.width, self._palette, layout, self._shows_raw, context, raw_hint)
+        subject = self.drawing.draw(self.asked, look)
         if not subject.is_whole:
             self.set_timer(COMPARING_PAUSE_S, self.redraw)
         elif not self._whole.is_whole:
-            self.guard.note_news()  # readable only now
+            self._host.guard.note_news()  # readable only now
         self._whole = subject
         self.lay_out()
 
     def lay_out(self) -> None:
         """Show what was drawn, with the current answers and keys."""
-        if self.asked is None or self._width < 2:
+        if self.asked is None or self.width < 2:
             return
-        was_at_start = self._at_row == self._start
-        options = drawings.option_lines(self.options, self.chosen, self._palette, self._width)
-        self._option_rows = _rows_of(options)
+        was_at_start = self.at_row == self._start
+        options = drawings.option_lines(self.asked.request.answers, self._host.chosen, self._palette, self.width)
+        ends = accumulate(map(len, options))
+        self._option_rows = [range(end - len(lines), end) for lines, end in zip(options, ends, strict=True)]
         answers = [strip for lines in options for strip in lines]
         title = self._arrange("", (), len(answers))
         if self._start_row > 0:
@@ -322,27 +313,27 @@ class RequestBody(Vertical):
         self._start = self._start_row
         self._show_parts(title, answers)
         if was_at_start:
-            self._go_to(self._start)
+            self.go_to(self._start)
         self._tell_view()
-        self._place.frame(self._rows)
+        self._place.frame(self.rows)
 
     def _arrange(self, file: str, warning: Sequence[Strip], answers: int) -> list[Strip]:
         """Distribute the rows, and return the title's lines. A title that is cut appears in full above the subject."""
         assert self.asked is not None
-        title = drawings.title_lines(self.asked, self._palette, self._width, file=file)
+        title = drawings.title_lines(self.asked, self._palette, self.width, file=file)
         if file and len(title) > 1:
-            title = drawings.title_lines(self.asked, self._palette, self._width, file=posixpath.basename(file))
-        self._drawn = self._whole
+            title = drawings.title_lines(self.asked, self._palette, self.width, file=posixpath.basename(file))
+        self.drawn = self._whole
         rows = len(title) + len(warning) + bool(self._whole.files)
-        self._rows = self._share_out(rows, answers)
-        if self._rows is not None and self._rows.title < rows:
-            self._drawn = self._whole.below(title)
-            self._rows = self._share_out(rows, answers)
+        self.rows = self._share_out(rows, answers)
+        if self.rows is not None and self.rows.title < rows:
+            self.drawn = self._whole.below(title)
+            self.rows = self._share_out(rows, answers)
         return [*title, *warning]
 
     def _share_out(self, title: int, answers: int) -> RowCounts | None:
         """The rows for each part, including the keys that are shown then."""
-        subject = len(self._drawn.lines)
+        subject = len(self.drawn.lines)
         for is_cut in (False, True):
             rows = self._place.rows_for(RowCounts(title, subject, 1, len(self._keys_lines(is_cut=is_cut)), answers))
             if rows is None or rows.subject >= subject:
@@ -351,57 +342,62 @@ class RequestBody(Vertical):
 
     @property
     def _start_row(self) -> int:
-        """The line to show first: the head if a change or command is in view from there, or else just above that."""
-        drawn = self._drawn
-        if self._rows is None or drawn.files or self._whole.asked_from is None:
+        """The line to show first: the head if a change or command is in view from there, or else just above that.
+
+        If an answer on the card led to the full screen, the first one that wasn't in view there.
+        """
+        drawn = self.drawn
+        if self.rows is None:
             return 0
-        height, change = self._rows.subject, drawn.command if drawn.command is not None else drawn.first_changed(0)
+        if drawn.is_whole:
+            if self._begins_at is None:
+                seen = self.drawing.seen
+                self._begins_at = self._first_unseen if seen.wanted and not seen.is_all_seen else 0
+            if begins_at := min(self._begins_at, len(drawn.lines) - self.rows.subject):
+                return begins_at
+        if drawn.files or self._whole.asked_from is None:
+            return 0
+        height, change = self.rows.subject, drawn.command if drawn.command is not None else drawn.first_changed(0)
         return 0 if change < height else max(min(change - (height > 2), len(drawn.lines) - height), 0)
 
     def _show_parts(self, title: list[Strip], answers: list[Strip]) -> None:
-        rows = self._rows or self._place.rows_too_small(len(title))
-        is_cut = rows.subject < len(self._drawn.lines)
+        rows = self.rows or self._place.rows_too_small(len(title))
+        is_cut = rows.subject < len(self.drawn.lines)
         self._options.styles.margin = (rows.gap, 0, 0, 0)
         self._keys.show(self._keys_lines(is_cut=is_cut)[: rows.keys], rows.keys)
         self._title_lines = title
-        self._subject.show(self._drawn.lines, rows.subject)
+        self.subject.show(self.drawn.lines, rows.subject)
         self._options.show(answers, rows.options)
         self._reveal_chosen(rows.options)
         self._show_title()
 
     def _show_title(self) -> None:
         """Show the title, and which of several files is in view."""
-        rows = self._rows or self._place.rows_too_small(len(self._title_lines))
-        file = [drawings.one_row(each.words, self._width) for each in self._files_at(self._at_row)[:1]]
-        self._title.show(drawings.shortened([*self._title_lines, *file], rows.title, self._width), rows.title)
+        rows = self.rows or self._place.rows_too_small(len(self._title_lines))
+        file = [drawings.one_row(each.words, self.width) for each in self._files_at(self.at_row)[:1]]
+        self._title.show(drawings.shortened([*self._title_lines, *file], rows.title, self.width), rows.title)
 
     def _files_at(self, row: int) -> Sequence[FileRow]:
-        files = self._drawn.files
+        files = self.drawn.files
         return files[max(bisect_right(files, row, key=lambda file: file.row) - 1, 0) :]
 
     def _keys_lines(self, *, is_cut: bool) -> list[Strip]:
         """The lines below the answers: the keys, or a warning in their place, so that the answers don't move."""
-        told = key_lines(self.keys(has_focus=self.has_focus, is_cut=is_cut), self._width, self.app.size.height)
-        keys = drawings.keys_lines(told, self._palette.muted, self._width)
-        warning = self._warning or self._lasting_warning
+        told = key_lines(self._host.keys(is_cut=is_cut), self.width, self.app.size.height)
+        keys = drawings.keys_lines(told, self._palette.muted, self.width)
+        warning = self.warning or self._host.warning or self._why_once_more
         if not warning:
             return keys
-        lines = wrap([(warning, self._palette.warning)], self._width)
-        return [*lines, *[Strip.blank(self._width)] * (len(keys) - len(lines))]
-
-    @property
-    def _lasting_warning(self) -> str:
-        """Shown in place of the keys as long as it holds; "" for none."""
-        is_held = bool(self._drawing.seen.wanted) and self._rows is not None
-        return self._why_once_more if is_held else ""
+        lines = wrap([(warning, self._palette.warning)], self.width)
+        return [*lines, *[Strip.blank(self.width)] * (len(keys) - len(lines))]
 
     def warn(self, text: str) -> None:
         """Show this in place of the keys; "" shows the keys again."""
-        self._warning = text
+        self.warning = text
         self.lay_out()
 
     @property
-    def _width(self) -> int:
+    def width(self) -> int:
         # Keep the scroll bar's column free, so that the text doesn't jump when it appears.
         return self.content_size.width - 1
 
@@ -412,11 +408,11 @@ class RequestBody(Vertical):
     # The scroll position
 
     @property
-    def _at_row(self) -> int:
+    def at_row(self) -> int:
         """The first line of the subject in view, or about to be."""
-        return self._subject.scroll_offset.y if self._pending is None else self._pending
+        return self.subject.scroll_offset.y if self._pending is None else self._pending
 
-    def _go_to(self, row: int) -> None:
+    def go_to(self, row: int) -> None:
         """Scroll to this line of the subject, as far as possible, once the layout is ready."""
         self._pending = row
         self.call_after_refresh(self._arrive)
@@ -424,16 +420,17 @@ class RequestBody(Vertical):
     def _arrive(self) -> None:
         if self._pending is None or self.asked is None:
             return
-        self._subject.scroll_to(y=self._pending, animate=False, force=True, immediate=True)
+        self.subject.scroll_to(y=self._pending, animate=False, force=True, immediate=True)
         # The start can always be reached. If it isn't, the layout isn't ready yet.
-        if self._pending != self._start or self._subject.scroll_offset.y == self._start:
+        if self._pending != self._start or self.subject.scroll_offset.y == self._start:
             self._pending = None
         self._tell_view()
 
     def _reveal_chosen(self, height: int) -> None:
-        if self.chosen is None:
+        chosen = self._host.chosen
+        if chosen is None:
             return
-        rows, top = self._option_rows[self.chosen], self._options.scroll_offset.y
+        rows, top = self._option_rows[chosen], self._options.scroll_offset.y
         self._options.go_to_line(min(max(top, rows.stop - height), rows.start))
 
     # What was in view
@@ -441,12 +438,12 @@ class RequestBody(Vertical):
     @property
     def _way(self) -> tuple[object, ...]:
         """Everything that decides which row a line is in."""
-        above = len(self._drawn.lines) - len(self._whole.lines)
-        return self._width, self._place.layout_of_diffs, self._place.context_of_diffs, above, self._drawn.needed
+        above = len(self.drawn.lines) - len(self._whole.lines)
+        return self.width, self._place.layout_of_diffs, self._place.context_of_diffs, above, self.drawn.needed
 
     def _tell_view(self) -> None:
         """Tell what is in view, and record it, once it's painted, and shown by the terminal."""
-        if self._drawn.files:
+        if self.drawn.files:
             self._show_title()
         self.call_after_refresh(self._record_rows)
 
@@ -454,95 +451,91 @@ class RequestBody(Vertical):
         """Record the rows in view as seen, once the terminal has shown them. Scrolling on before that shows others."""
         if (rows := self._rows_in_view) is not None:
             state, way = self._state, self._way
-            self.guard.when_shown("rows", lambda _: self._note_seen(state, way, rows))
+            self._host.guard.when_shown("rows", lambda _: self._note_seen(state, way, rows))
 
     @property
     def _rows_in_view(self) -> range | None:
         """The rows of the subject on the screen; None while another screen covers them, or they aren't final."""
-        if self._rows is None or self.asked is None or self._pending is not None or not self._drawn.is_whole:
+        if self.rows is None or self.asked is None or self._pending is not None or not self.drawn.is_whole:
             return None
         if self.app.screen is not self.screen:
             return None
         try:
-            height = self.screen.find_widget(self._subject).visible_region.height
+            height = self.screen.find_widget(self.subject).visible_region.height
         except NoWidget:
             return None
-        top = self._subject.scroll_offset.y
-        return range(top, min(top + height, self._drawn.needed))
+        top = self.subject.scroll_offset.y
+        return range(top, min(top + height, self.drawn.needed))
 
     def _note_seen(self, state: tuple[object, ...], way: tuple[object, ...], rows: range) -> None:
         if (state, way) != (self._state, self._way):
             return  # it reads differently by now
-        seen = self._drawing.seen
+        seen = self.drawing.seen
         was_all_seen = seen.is_all_seen
-        seen.note(way, rows, self._drawn.lines[: self._drawn.needed])
+        seen.note(way, rows, self.drawn.lines[: self.drawn.needed])
         if seen.wanted and seen.is_all_seen and not was_all_seen:
             self.lay_out()  # the warning says what is left to see
 
     @property
     def _first_unseen(self) -> int:
-        return self._drawing.seen.first_unseen(self._way, self._drawn.lines[: self._drawn.needed])
+        return self.drawing.seen.first_unseen(self._way, self.drawn.lines[: self.drawn.needed])
 
     def may_allow(self, option_id: str, again: str) -> bool:
-        """Whether everything was in view. If not, scroll to the first unseen row.
-
-        If part of it can't be shown, the user has to repeat the choice, too.
-        """
+        """Whether everything was in view. If part of it can't be shown, the user has to repeat the choice, too."""
         self._record_rows()
-        seen = self._drawing.seen
-        if seen.is_all_seen and (seen.wanted == option_id or not self._drawn.left_out):
+        seen = self.drawing.seen
+        if seen.is_all_seen and (seen.wanted == option_id or not self.drawn.left_out):
             return True
         seen.wanted, seen.again = option_id, again
-        self.guard.arm()
-        self._warning = ""
-        self.show_unseen(self._first_unseen)
-        self.lay_out()
+        self.warn("")
         return False
 
-    def show_unseen(self, row: int) -> None:
-        """Scroll to this row, the first one not seen yet."""
-        self._go_to(row)
+    def go_to_unseen(self) -> None:
+        """Scroll to the first row not seen yet."""
+        if self.rows is not None:
+            self.go_to(self._first_unseen)
 
     @property
     def _why_once_more(self) -> str:
-        left_out, again = self._drawn.left_out, self._drawing.seen.again
-        if not self._drawing.seen.is_all_seen:
+        """Shown in place of the keys after an answer that was held back; "" if none was."""
+        seen = self.drawing.seen
+        left_out, again = self.drawn.left_out, seen.again
+        if not seen.wanted or self.rows is None:
+            return ""
+        if not seen.is_all_seen:
             return f"You haven't seen all of it: {again} to read on, as PgDn does"
         if left_out:
             return f"{left_out:,} characters can't be shown: {again} to allow it anyway"
         # The card says its keys again.
-        return "" if self.source is None else f"You have seen all of it now: {again} to allow it"
+        return "" if self.source is self else f"You have seen all of it now: {again} to allow it"
 
-    def action_go_to_file(self, step: int) -> None:
+    def option_at(self, event: MouseEvent) -> int | None:
+        if not self._options.region.contains(*event.screen_offset):
+            return None
+        row = event.screen_y - self._options.region.y + self._options.scroll_offset.y
+        return next((index for index, rows in enumerate(self._option_rows) if row in rows), None)
+
+    def go_to_file(self, step: int) -> None:
         """Go to the next file for 1, to the one before for -1; from there to another request. Without one, say so."""
-        at = self._at_row
+        at = self.at_row
         if step > 0:
-            rows = [] if at >= self._subject.max_scroll_y else [file.row for file in self._files_at(at)[1:2]]
+            rows = [] if at >= self.subject.max_scroll_y else [file.row for file in self._files_at(at)[1:2]]
         else:
-            rows = [file.row for file in self._drawn.files if file.row < at][-1:]
+            rows = [file.row for file in self.drawn.files if file.row < at][-1:]
         if not rows and self.asked is not None and self.asked.waiting > 1:
             self.turn(step)
-        elif self._drawn.files:
+        elif self.drawn.files:
             self.warn("" if rows else f"This is the {'last' if step > 0 else 'first'} file")
         for row in rows:
-            self._go_to(row)
+            self.go_to(row)
 
-    def action_page(self, direction: int) -> None:
+    def page(self, direction: int) -> None:
         self._pending = None
-        self._subject.action_page(direction)
+        self.subject.action_page(direction)
 
-    def action_toggle_raw(self) -> None:
+    def toggle_raw(self) -> None:
         """Show the agent's report as it came, or hide it and return to the beginning."""
         self._shows_raw = not self._shows_raw
-        self._warning = ""
+        self.warning = ""
         self.redraw()
-        self._go_to(self._start if self._drawn.raw is None else self._drawn.raw)
-
-
-def _rows_of(lines: Sequence[Sequence[Strip]]) -> list[range]:
-    """The rows of each group, one below the other."""
-    rows, start = [], 0
-    for group in lines:
-        rows.append(range(start, start + len(group)))
-        start += len(group)
-    return rows
+        self.go_to(self._start if self.drawn.raw is None else self.drawn.raw)

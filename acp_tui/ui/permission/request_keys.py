@@ -1,4 +1,4 @@
-"""The keys and clicks that answer a permission request, docked or full screen.
+"""The keys and clicks that answer a permission request, docked or full screen. Doesn't know how it is drawn.
 
 Which of them count, and which are text, is decided by `ui/kit/answer_guard`.
 """
@@ -10,7 +10,9 @@ from functools import partial
 from typing import ClassVar, Final, Protocol
 
 from textual import events
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Vertical
 
 from acp_tui.client.line_comments import Comment
 from acp_tui.conversation.facts import PermissionOption, RequestKey
@@ -22,11 +24,11 @@ from acp_tui.conversation.permission_requests import (
     kind_word,
     starting_answer,
 )
+from acp_tui.conversation.request_outline import ShownRequest
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import PAGES, STEPS, bindings_of
 from acp_tui.ui.kit.answer_guard import QuestionGuard, TakesText
-from acp_tui.ui.permission.request_body import Place, RequestBody
-from acp_tui.ui.permission.request_drawing import SubjectDrawing
+from acp_tui.ui.permission.request_body import RequestBody
 from acp_tui.ui.textual_gaps.internals import bindings_of_key, take_waiting_keys
 
 NOT_CHOSEN: Final = "Choose with {next_field}, then press Enter"
@@ -51,10 +53,10 @@ class TakesDecisions(TakesText, Protocol):
         """Let the user write the reason, beginning with `typed`. Nothing is decided until that is sent."""
 
 
-class AnswerableRequest(RequestBody, can_focus=True):
-    """A request that keys and clicks answer."""
+class AnswerableRequest(Vertical, can_focus=True):
+    """A request that keys and clicks answer. Its body shows it."""
 
-    guard: QuestionGuard
+    body: RequestBody
     RAW_HINT = "press {raw} to see what else is reported: _meta"
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings_of("answer", "answer_by_kind", "confirm", "raw", "reject_and_say_why", at="card"),
@@ -62,24 +64,45 @@ class AnswerableRequest(RequestBody, can_focus=True):
         *bindings_of(*STEPS, *PAGES, "read_on", "previous_file", "next_file"),
     ]
 
-    def __init__(
-        self,
-        place: type[Place],
-        user: TakesDecisions,
-        clock: Callable[[], float],
-        drawing: SubjectDrawing | None = None,
-    ) -> None:
-        super().__init__(place, drawing)
+    def __init__(self, user: TakesDecisions, clock: Callable[[], float]) -> None:
+        super().__init__()
         self.guard = QuestionGuard(self, clock)
-        self._user = user
+        self.user = user
         self.clock = clock
+        self._chosen: int | None = None
 
-    def _begin(self) -> None:
-        self.guard.is_unasked = True  # it came by itself, even to somebody who has just answered another
-        super()._begin()
+    def compose(self) -> ComposeResult:
+        yield self.body
 
-    def show_whole(self) -> None:
-        """Show the request where there is enough room to answer."""
+    @property
+    def asked(self) -> ShownRequest | None:
+        return self.body.asked
+
+    @property
+    def options(self) -> tuple[PermissionOption, ...]:
+        return self.asked.request.answers if self.asked is not None else ()
+
+    @property
+    def has_room(self) -> bool:
+        """Whether users see enough to answer here."""
+        return self.body.rows is not None
+
+    def note_request(self, asked: ShownRequest | None, *, is_other: bool) -> None:
+        """Begin anew with another request."""
+        if is_other and asked is not None:
+            self._chosen = None
+            # Unless the user turned to it, it came by itself, even to somebody who has just answered another.
+            self.guard.is_unasked |= self.asked is None or asked.request.key != self.body.source.turned_to
+
+    def watch_has_focus(self, has_focus: bool) -> None:
+        """Rearm the guard, so that keys count only a moment after the focus arrives."""
+        super().watch_has_focus(has_focus)
+        self.guard.note_focus()
+        self.body.warn("")
+
+    def show_rest(self) -> None:
+        """Show what the user has to see before answering."""
+        self.body.go_to_unseen()
 
     @property
     def chosen(self) -> int | None:
@@ -93,7 +116,7 @@ class AnswerableRequest(RequestBody, can_focus=True):
 
         `choose` has those of a choice for Enter, if something is chosen: not on a card that came by itself.
         """
-        others = ["files"] * (has_more_files and bool(self._whole.files))
+        others = ["files"] * (has_more_files and bool(self.body.drawn.files))
         others += ["other requests"] * (self.asked is not None and self.asked.waiting > 1)
         yield from ["{page_down} more"] * is_cut
         yield from [f"{{previous_file}} {{next_file}} {', '.join(others)}"] if others else []
@@ -107,12 +130,6 @@ class AnswerableRequest(RequestBody, can_focus=True):
 
     # What the user does
 
-    def turn(self, step: int) -> None:
-        """Show another request, for the same user."""
-        was_unasked = self.guard.is_unasked
-        super().turn(step)
-        self.guard.is_unasked = was_unasked
-
     def action_choose(self, step: int) -> None:
         """Move the choice, from the last option to the first. Nothing is chosen where the keyboard came by itself."""
         if not self.options:
@@ -123,6 +140,15 @@ class AnswerableRequest(RequestBody, can_focus=True):
             self._chosen = len(self.options) - 1 if step < 0 else starting_answer(self.options) or 0
         self.warn("")
 
+    def action_go_to_file(self, step: int) -> None:
+        self.body.go_to_file(step)
+
+    def action_page(self, direction: int) -> None:
+        self.body.page(direction)
+
+    def action_toggle_raw(self) -> None:
+        self.body.toggle_raw()
+
     def action_choose_before(self) -> None:
         self.action_choose(-1)
 
@@ -130,8 +156,8 @@ class AnswerableRequest(RequestBody, can_focus=True):
         """Answer with the chosen option; if none is chosen, say so."""
         if self.chosen is not None:
             self._answer(self.chosen, "press Enter again")
-        elif self._rows is None:
-            self.show_whole()
+        elif not self.has_room:
+            self.show_rest()
         else:
             self.guard.warn(keys_in_force(self).hint(NOT_CHOSEN))
 
@@ -139,8 +165,8 @@ class AnswerableRequest(RequestBody, can_focus=True):
         index = answer_of(self.options, key)
         if index is not None:
             self._answer(index, f"press {key} again")
-        elif self._rows is None:
-            self.show_whole()
+        elif not self.has_room:
+            self.show_rest()
         elif self._is_unclear(key):
             self.warn(f"{key} could mean several answers: press the number of one")
 
@@ -149,7 +175,7 @@ class AnswerableRequest(RequestBody, can_focus=True):
         return sum(LETTERS.get(option.kind) == letter for option in self.options) > 1
 
     async def on_key(self, event: events.Key) -> None:
-        self.show_changes()
+        self.body.show_changes()
         is_letter = event.key in LETTERS.values()  # it answers other requests, so it isn't the beginning of a text
         no_answer = f"No answer has that letter; these keys answer: {keys_told(self.options)}" if is_letter else ""
         option = self._option_of(event.key)
@@ -166,7 +192,7 @@ class AnswerableRequest(RequestBody, can_focus=True):
     def _decision(self, key: str) -> str:
         """What the key would decide; "" if it decides nothing, as without room, where it shows the request."""
         binding = self.binding_of(key)
-        if binding is None or self._rows is None:
+        if binding is None or not self.has_room:
             return ""
         if key in ANSWER_KEYS:
             option = self._option_of(key)
@@ -185,51 +211,46 @@ class AnswerableRequest(RequestBody, can_focus=True):
         self.guard.take_paste(event)
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        self.show_changes()
-        self.guard.press(event, self._option_at(event))
+        self.body.show_changes()
+        self.guard.press(event, self.body.option_at(event))
 
     def on_click(self, event: events.Click) -> None:
-        self.show_changes()
-        index = self._option_at(event)
+        self.body.show_changes()
+        index = self.body.option_at(event)
         self.guard.click(index, partial(self._answer, index, "click again"))
-
-    def _option_at(self, event: events.MouseEvent) -> int | None:
-        if not self._options.region.contains(*event.screen_offset):
-            return None
-        row = event.screen_y - self._options.region.y + self._options.scroll_offset.y
-        return next((index for index, rows in enumerate(self._option_rows) if row in rows), None)
 
     def action_reject_and_say_why(self) -> None:
         """Let the user write a reason, however soon the key came: the request waits until that is sent."""
         option = self._rejection
-        if self._rows is None:
-            self.show_whole()
+        if not self.has_room:
+            self.show_rest()
         elif option is not None and self.asked is not None:
             rejection = Rejection(self.asked.request.key, option.option_id, self.asked.call.shown_title)
             # Other keys had an effect.
             typed = "".join(letter for letter in self.guard.take_typed() if letter in ANSWER_KEYS)
-            self._user.ask_why(rejection, typed, self.make_way())
+            self.user.ask_why(rejection, typed, self.make_way())
 
     def _answer(self, index: int | None, again: str) -> None:
+        """Answer if the key or click can be a deliberate answer. If not, tell the user what to do."""
         if self.asked is None or index is None or index >= len(self.options):
             return
         option = self.options[index]
-        if not self._counts(again, rejects=option.is_rejection):
-            return
-        self.guard.take_typed()
-        if option.is_rejection or self.may_allow(option.option_id, again):
-            self._user.answer_request(self.asked.request.key, option.option_id)
-
-    def _counts(self, again: str, *, rejects: bool) -> bool:
-        """Whether the key or click can be a deliberate answer. If not, tell the user what to do."""
-        if self._rows is None:
-            self.show_whole()
-            return False
         self.guard.can_answer &= self.has_focus
-        return self.guard.may_answer(again, rejects=rejects)
+        if not self.has_room:
+            self.show_rest()
+        elif self.guard.may_answer(again, rejects=option.is_rejection):
+            self.guard.take_typed()
+            if option.is_rejection or self.body.may_allow(option.option_id, again):
+                self.user.answer_request(self.asked.request.key, option.option_id)
+            else:
+                self.guard.arm()
+                self.show_rest()
+
+    def warn(self, text: str) -> None:
+        self.body.warn(text)
 
     def write(self, text: str, *, is_paste: bool = False) -> None:
-        self._user.write(text, self.make_way(), is_paste=is_paste)
+        self.user.write(text, self.make_way(), is_paste=is_paste)
 
     def make_way(self) -> Sequence[events.Key | events.Paste]:
         """Uncover the prompt. Returns the keys that wait here."""

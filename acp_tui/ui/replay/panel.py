@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
@@ -19,6 +21,7 @@ from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.conversation.drawing import DEFAULT_FOLDS
 from acp_tui.ui.conversation.images import Wanted
 from acp_tui.ui.conversation.view import ConversationView
+from acp_tui.ui.kit.answer_guard import AnswerGuard
 from acp_tui.ui.permission.permission_card import Docked
 from acp_tui.ui.permission.request_body import RequestBody
 from acp_tui.ui.replay.recorded_reply import RecordedReply, recorded_form
@@ -94,8 +97,8 @@ class ReplayPanel(RecordedPanel):
         yield self.card
         yield self._elicitations
 
-    def _new_card(self) -> RequestBody:
-        return RecordedCard(self._answer_to)
+    def _new_body(self) -> RequestBody:
+        return RecordedCard(self._answer_to).body
 
     def show_facts(self) -> None:
         super().show_facts()
@@ -107,31 +110,35 @@ class ReplayPanel(RecordedPanel):
         self._elicitations.display = bool(cards)
 
 
-class RecordedCard(RequestBody):
+class RecordedCard(Vertical):
     """The card as it looked, with the outcome of the request in place of the keys. It can't be answered."""
 
+    DEFAULT_CLASSES = Docked.CLASSES
+
     def __init__(self, answer_to: Callable[[RequestKey], RecordedAnswer | None]) -> None:
-        super().__init__(Docked)
+        super().__init__()
+        self.guard = AnswerGuard(time.monotonic, self)
+        self.chosen: int | None = None
+        self.warning = ""
+        self.body = RequestBody(self, Docked(self))
         self._answer_to = answer_to
         self._became: RecordedAnswer | None = None
 
-    def show_request(self, asked: ShownRequest | None) -> None:
-        self._became = self._answer_to(asked.request.key) if asked is not None else None
-        super().show_request(asked)
-        self._chosen = _chosen_index(asked.request.answers, self._became) if asked is not None else None
-        self.lay_out()
+    def compose(self) -> ComposeResult:
+        yield self.body
 
-    def keys(self, *, has_focus: bool, is_cut: bool) -> Sequence[str]:
+    def note_request(self, asked: ShownRequest | None, *, is_other: bool) -> None:
+        self._became = self._answer_to(asked.request.key) if asked is not None else None
+        self.chosen = _chosen_index(asked.request.answers, self._became) if asked is not None else None
+
+    def keys(self, *, is_cut: bool) -> Sequence[str]:
         return [_outcome(self._became)]
 
 
 def _chosen_index(options: Sequence[PermissionOption], answer: RecordedAnswer | None) -> int | None:
     decision = answer.decision if answer is not None else None
-    if decision is None:
-        return None
-    names = [(option.name, option.kind) for option in options]
-    chosen = (decision.option_name, decision.option_kind)
-    return names.index(chosen) if chosen in names else None
+    chosen = (decision.option_name, decision.option_kind) if decision is not None else None
+    return next((index for index, each in enumerate(options) if (each.name, each.kind) == chosen), None)
 
 
 def _outcome(answer: RecordedAnswer | None) -> str:

@@ -121,7 +121,8 @@ class SessionPanel(Vertical):
         self._subagent_line = SubagentLine()
         self.welcome = Welcome(agent, greeting)
         self.plan = PlanView()
-        self.card = self._new_card()
+        self.body = self._new_body()
+        self.card = self.body.card
         """The permission card. It is visible while a request waits."""
         self._is_empty = True
         self._is_form_shown = False
@@ -151,8 +152,8 @@ class SessionPanel(Vertical):
         yield self.plan
         yield self.card
 
-    def _new_card(self) -> RequestBody:
-        return PermissionCard(self, clock=self._clock)
+    def _new_body(self) -> RequestBody:
+        return PermissionCard(self, clock=self._clock).body
 
     @property
     def title(self) -> str:
@@ -329,7 +330,7 @@ class SessionPanel(Vertical):
 
     @property
     def _shown_request(self) -> PermissionRequest | None:
-        return self.card.asked.request if self.card.asked is not None else None
+        return self.body.asked.request if self.body.asked is not None else None
 
     @property
     def _requests_in_turn(self) -> tuple[PermissionRequest, ...]:
@@ -391,7 +392,7 @@ class SessionPanel(Vertical):
         requests = self._requests_in_turn
         self._fit_card()
         was_shown = self.card.display
-        self.card.show(requests, self.conversation, self._cwd)
+        self.body.show(requests, self.conversation, self._cwd)
         is_new = self.card.display and not was_shown
         # Without a session, as in a picture, the pause before a card is how long drawing takes.
         if is_new and self.session is not None and self.prompt is not None and isinstance(self.card, PermissionCard):
@@ -418,7 +419,7 @@ class SessionPanel(Vertical):
         # The rows that the plan needs, visible or not, with the margin above it.
         height = self.plan.styles.height
         plan_rows = (int(height.value) if height is not None else 1) + 1 if self.plan.display else 0
-        self.card.fit(self.size.height, plan_rows)
+        self.body.fit(self.size.height, plan_rows)
 
     def on_docked_crowded(self, message: Docked.Crowded) -> None:
         """Hide the plan if the card needs the room."""
@@ -466,7 +467,7 @@ class SessionPanel(Vertical):
             self.card.guard.note_draft(self.prompt.text if not self.prompt.asks_why else "")
             if self.card.is_explained is not self.prompt.asks_why:
                 self.card.is_explained = self.prompt.asks_why
-                self.card.lay_out()
+                self.body.lay_out()
 
     def answer_request(self, key: RequestKey, option_id: str) -> None:
         if self.prompt is not None and isinstance(self.card, PermissionCard) and self.card.guard.strayed:

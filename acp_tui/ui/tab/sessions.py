@@ -143,7 +143,7 @@ class HistoryController:
             " ".join(word for word in summary.split() if word[0] in "+-"),
             f"{number:>2} {sign}",
             OpenMode.RECORDING.value if is_read else tab.state.value if tab.state in TOLD else "",
-            last_line(panel.conversation, panel.card.asked) if panel is not None else tab.phase,
+            last_line(panel.conversation, panel.body.asked) if panel is not None else tab.phase,
             tab.session.why_read_only if tab.session is not None else "",
             prompts=len(prompts_in(panel.conversation)) if panel is not None else 0,
             is_tab=True,

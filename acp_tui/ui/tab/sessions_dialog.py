@@ -188,17 +188,13 @@ class QuestionBelow(PermissionCard):
     def on_resize(self) -> None:
         self.post_message(self.Resized())
 
-    def show_request(self, asked: ShownRequest | None) -> None:
-        had_focus, before = self.has_focus_within, self.asked
-        super().show_request(asked)
-        if asked is None and had_focus:
+    def note_request(self, asked: ShownRequest | None, *, is_other: bool) -> None:
+        if asked is None and self.has_focus_within:
             self.post_message(self.Answered())
-        elif before is not None and asked is not None and asked.request.key != before.request.key:
+        elif is_other and self.asked is not None:
             self.post_message(self.Resized())
-
-    def put_up(self, asked: ShownRequest | None) -> None:
-        super().put_up(asked)
-        self.screen.set_class(self.display, "-with-card")
+        super().note_request(asked, is_other=is_other)
+        self.screen.set_class(asked is not None, "-with-card")
 
 
 class SessionsDialog(Dialog[Act | None]):
@@ -265,7 +261,7 @@ class SessionsDialog(Dialog[Act | None]):
         """Hear nothing more while everything is still here."""
         self._source.listeners.remove(self._show)
         if self._asking is not None:
-            self._asking.card.mirror = None
+            self._asking.body.mirrors.discard(self._card.body.put_up)
 
     async def _look_at_hosts(self) -> None:
         await self._source.look_at_tabs()
@@ -406,7 +402,7 @@ class SessionsDialog(Dialog[Act | None]):
         self.set_class(bool(self._card_lines), "-needed")
         self.set_class(bool(self._card_lines) or lines > min(MOST_ROWS, height - LINES_BESIDE), "-full")
         self.frame.styles.max_height = beside + self._card_lines + max(lines, 3) if self._card_lines else None
-        self._card.fit(room)
+        self._card.body.fit(room)
 
     def _draw(self, rows: Iterable[SessionRow]) -> list[PickerRow[str]]:
         return session_rows(
@@ -510,12 +506,13 @@ class SessionsDialog(Dialog[Act | None]):
         if panel is self._asking:
             return
         if self._asking is not None:
-            self._asking.card.mirror = None
-        self._card.put_up(None)
+            self._asking.body.mirrors.discard(self._card.body.put_up)
+        self._card.body.put_up(None)
         self._asking = panel
         if panel is not None:
-            panel.card.mirror, self._card.source = self._card, panel.card
-            self._card.put_up(panel.card.asked)
+            panel.body.mirrors.add(self._card.body.put_up)
+            self._card.body.source = panel.body
+            self._card.body.put_up(panel.body.asked)
 
     def action_answer(self) -> None:
         """Go to the question."""
@@ -529,7 +526,7 @@ class SessionsDialog(Dialog[Act | None]):
         """Go to the next question that waits. Its answer counts only after a pause."""
         for row in in_order(self._source.in_tabs()):
             panel = self._source.panel_asking(row.key)
-            if panel is not None and panel.card.asked is not None:
+            if panel is not None and panel.body.asked is not None:
                 self._show()
                 self._list.go_to(row.key)
                 self._show_question()

@@ -148,7 +148,7 @@ class Compared(NamedTuple):
         name, agent = self.worktree.name, ", ".join(dict.fromkeys(tab.marked_agent for tab in self.tabs))
         shown = name if name.lower().startswith(agent.lower()) else f"{agent}: {name}"
         spent = (panel.work.ended, panel.work.cost) if panel is not None and self.has_finished else ()
-        last = last_line(panel.conversation, panel.card.asked) if panel is not None else tab.phase
+        last = last_line(panel.conversation, panel.body.asked) if panel is not None else tab.phase
         return PickerRow(
             self,
             f"{numbers:>2} {MARKS[tab.state][0]} {shown}",

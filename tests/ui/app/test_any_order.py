@@ -444,7 +444,7 @@ class World:
         cards = [card for card in tab.screen.query(FormCard) if card.display]
         assert [card.asked.key for card in cards] == (forms[:1] if is_form_first else [])
         wanted = requests[:1] if not is_form_first else []
-        shown = panel.card.asked
+        shown = panel.body.asked
         assert ([shown.request.key] if shown is not None else []) == wanted
         assert panel.card.display is bool(wanted)
         plans = () if conversation.is_past_plans else conversation.plans.values()

@@ -119,7 +119,7 @@ def _words(page: Page) -> str:
 
 def _is_on_card(page: Page) -> bool:
     """Whether the mark can be read in the request, however its lines break."""
-    region = page.pilot.app.screen.query_one("RequestBody").region
+    region = page.pilot.app.screen.query_one("AnswerableRequest").region
     rows = [line[region.x : region.right] for line in page.lines[region.y : region.bottom]]
     return MARK in "".join("".join(row.strip("│╭╮╰╯ ↪>+▁▂▃▄▅▆▇█") for row in rows).split())
 

@@ -44,8 +44,9 @@ from acp_tui.conversation.updates import PermissionAnswered
 from acp_tui.ui.dialogs.trust import FirstRunDialog, TrustDialog
 from acp_tui.ui.kit import answer_guard
 from acp_tui.ui.kit.question_screen import QuestionScreen
-from acp_tui.ui.permission.permission_card import PermissionCard
+from acp_tui.ui.permission.permission_card import Docked, PermissionCard
 from acp_tui.ui.permission.request_body import RequestBody, RowCounts
+from acp_tui.ui.permission.request_keys import AnswerableRequest
 from support.dialogs import NOTHING, open_dialog
 from support.folding import call as reported
 from support.screens import Clock, Page, open_page
@@ -88,6 +89,30 @@ STARTS = (0, 0, 1, 0, 0, 1, None)
 MAY_ALLOW = {option.option_id for option in (ONCE, ALWAYS, ODD, TWICE, ONE_WAY, OTHER_WAY)}
 
 
+class BareBody(RequestBody):
+    """The body without a screen: all of it is in view, one option in each row."""
+
+    def __init__(self, card: BareCard, place: Docked) -> None:
+        super().__init__(card, place)
+        stub: Any = SimpleNamespace(region=Region(0, 0, 40, 9), scroll_offset=Offset(0, 0), go_to_line=lambda _: None)
+        self._options = stub
+        self.rows = RowCounts(1, 1, 0, 1, 4)
+
+    def lay_out(self) -> None:
+        """There is nothing to draw on."""
+        options = self.asked.request.answers if self.asked is not None else ()
+        self._option_rows = [range(at, at + 1) for at in range(len(options))]
+
+    redraw = lay_out
+
+    def warn(self, text: str) -> None:
+        """Nobody reads it."""
+
+    def may_allow(self, option_id: str, again: str) -> bool:
+        """Everything is in view."""
+        return True
+
+
 class BareCard(PermissionCard):
     """The card without a screen: it decides as it does there, and the test tells it what the screen would."""
 
@@ -102,9 +127,7 @@ class BareCard(PermissionCard):
         self.answered: list[tuple[RequestKey, str]] = []
         self.is_left = False
         self.comments: list[Any] = []
-        stub: Any = SimpleNamespace(region=Region(0, 0, 40, 9), scroll_offset=Offset(0, 0), go_to_line=lambda _: None)
-        self._options = stub
-        self._rows = RowCounts(1, 1, 0, 1, 4)
+        self.body = BareBody(self, Docked(self))
 
     @property
     def screen(self) -> Any:
@@ -115,15 +138,6 @@ class BareCard(PermissionCard):
     def app(self) -> Any:
         """There is no prompt."""
         return None
-
-    def lay_out(self) -> None:
-        """There is nothing to draw on."""
-        self._option_rows = [range(at, at + 1) for at in range(len(self.options))]
-
-    redraw = lay_out
-
-    def warn(self, text: str) -> None:
-        """Nobody reads it."""
 
     def set_timer(self, *_: Any, **__: Any) -> Any:
         """A warning stays."""
@@ -152,10 +166,6 @@ class BareCard(PermissionCard):
     def write(self, *_: Any, **__: Any) -> None:
         """As from a card with a prompt below."""
         self.make_way()
-
-    def may_allow(self, option_id: str, again: str) -> bool:
-        """Everything is in view."""
-        return True
 
     def action_review(self) -> None:
         """There is no other screen."""
@@ -246,7 +256,7 @@ class Run:
         self.chosen, self.has_come = None, False
         options = OFFERS[self.offer][0]
         request = PermissionRequest(RequestKey(self.keys), ToolCallId("call"), options)
-        self.card.show_request(ShownRequest(request, self.call))
+        self.card.body.show_request(ShownRequest(request, self.call))
         self.judge.changes(self.clock.now_s)
 
     def change(self) -> None:
@@ -255,13 +265,13 @@ class Run:
         if self.card.asked is None:
             return
         if how == "withdrawn":
-            self.card.show_request(None)
+            self.card.body.show_request(None)
         elif how in ("content", "silent"):
             self.call.raw_input = {"command": self.random.random()}
             if how == "silent":
                 self.is_stale = True  # it comes into view with the next key or click
                 return
-            self.card.show_changes()
+            self.card.body.show_changes()
             self.is_stale = False
         else:
             self.card.guard.arm()
@@ -322,7 +332,7 @@ class Run:
                 assert soon is not None, f"rejected unasked: {self.log}"
                 assert option_id == soon.option_id, self.log
                 self.rejected_soon += 1
-            self.card.show_request(None)
+            self.card.body.show_request(None)
             self.judge.changes(self.clock.now_s)
             if self.random.random() < 0.8:
                 self.ask()
@@ -481,7 +491,7 @@ def _seen(page: Page) -> tuple[object, ...]:
     asked = next(iter(page.session.conversation.permissions.values()), None)
     title = page.session.conversation.tool_call(asked.tool_call_id).call.title if asked else None
     cards = (page.card, page.pilot.app.focused)
-    numbers = [card.asked.waiting for card in cards if isinstance(card, RequestBody) and card.asked is not None]
+    numbers = [card.asked.waiting for card in cards if isinstance(card, AnswerableRequest) and card.asked is not None]
     return asked, title, numbers, _has_keyboard(page), page.pilot.app.screen
 
 

@@ -9,7 +9,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from acp_tui.conversation.updates import NoticeShown
-from acp_tui.ui.permission.request_body import RequestBody
+from acp_tui.ui.permission.request_keys import AnswerableRequest
 from support.screens import Page, open_page
 
 SIZES = [(100, 30), (80, 24), (120, 40), (60, 20), (40, 16), (30, 12)]
@@ -30,7 +30,7 @@ def _covered(card: Widget, screen: Screen[object]) -> list[tuple[int, int, objec
 
 def _is_clear(page: Page) -> bool:
     screen = page.pilot.app.screen
-    cards = [card for card in screen.query(RequestBody) if card.display]
+    cards = [card for card in screen.query(AnswerableRequest) if card.display]
     assert cards
     return not any(_covered(card, screen) for card in cards)
 

@@ -349,7 +349,7 @@ async def test_what_the_agent_says_meanwhile_draws_nothing_again(monkeypatch: py
     async with open_page() as page:
         await page.ask("call", content=(LONG_DIFF,))
         drawn: list[None] = []
-        monkeypatch.setattr(type(page.card), "redraw", lambda _: drawn.append(None))
+        monkeypatch.setattr(type(page.card.body), "redraw", lambda _: drawn.append(None))
         await page.apply(agent("one"), agent("two"), call("another", title="Read"))
         assert drawn == []
         await page.apply(call("call", title="Edit two files"))
