@@ -132,7 +132,8 @@ class Compared(NamedTuple):
     def tab(self) -> Tab:
         """The tab to go to: one that needs the user or works, otherwise one that has worked."""
         return max(
-            self.tabs, key=lambda tab: (tab.state is TabState.NEEDS_YOU, not _is_idle(tab), tab.actions.was_said)
+            self.tabs,
+            key=lambda tab: (tab.state is TabState.NEEDS_YOU, tab.state is TabState.WORKING, tab.actions.was_said),
         )
 
     @property
@@ -149,7 +150,7 @@ class Compared(NamedTuple):
         name, agent = self.worktree.name, ", ".join(dict.fromkeys(tab.marked_agent for tab in self.tabs))
         shown = name if name.lower().startswith(agent.lower()) else f"{agent}: {name}"
         spent = (panel.work.ended, panel.work.cost) if panel is not None and self.has_finished else ()
-        last = last_line(panel.conversation) if panel is not None else tab.phase
+        last = last_line(tab.conversation) if tab.conversation is not None else tab.phase
         return PickerRow(
             self,
             f"{numbers:>2} {MARKS[tab.state][0]} {shown}",
@@ -170,7 +171,7 @@ class CompareDialog(ListDialog["Compared | Tab | None"]):
 
     def __init__(self, compared: Sequence[Compared], listeners: list[Callable[[], None]], line: str) -> None:
         """`line` is the user's command, "" for none. `listeners` are called when a tab changes its state."""
-        self._compared = compared
+        self.compared = compared
         self._listeners = listeners
         self._line = line
         self._unchecked = list(compared) if line else []
@@ -193,9 +194,9 @@ class CompareDialog(ListDialog["Compared | Tab | None"]):
             self._check()
 
     def on_folder_changes_changed(self) -> None:
-        tabs = list(self._compared[0].tab.app.tabs)
+        tabs = list(self.compared[0].tab.app.tabs)
         rows = []
-        for one in self._compared:
+        for one in self.compared:
             if numbers := [str(tabs.index(tab) + 1) for tab in one.tabs if tab in tabs]:
                 rows.append(one.row(",".join(numbers), self._ends.get(one, "")))
         self._list.show_rows(rows)
@@ -324,10 +325,6 @@ def _in_worktrees(tabs: Iterable[Tab]) -> list[Compared]:
         if (worktree := known_worktree(tab.cwd)) is not None:
             found.setdefault(worktree, []).append(tab)
     return [Compared(worktree, tuple(there)) for worktree, there in found.items()]
-
-
-def _is_idle(tab: Tab) -> bool:
-    return tab.session is None or tab.session.conversation.is_idle
 
 
 async def _close(chosen: Compared, others: Sequence[Compared], back: Tab) -> None:
