@@ -6,7 +6,7 @@ It doesn't know how a dialog looks; tests read that from the rows of the screen.
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from textwrap import dedent
@@ -33,10 +33,15 @@ answer(expect("session/new"), sessionId="s1")
 """An agent that offers only sessions."""
 
 
-class Desk(Page):
-    """A page with an agent process, and the frames sent to that agent."""
+class AgentSide:
+    """The frames that a tab's agent process was sent, and what its script waits for."""
 
     log: FrameLog
+    tab: Tab
+    """The tab in front."""
+    until: Callable[[Callable[[], object]], Awaitable[None]]
+    settled: Callable[[], Awaitable[None]]
+    send: Callable[[str], Awaitable[None]]
 
     @property
     def shown_session(self) -> Session:
@@ -44,6 +49,54 @@ class Desk(Page):
         session = self.tab.session
         assert session is not None
         return session
+
+    def let_go_on(self) -> None:
+        """Send the agent a `_go_on`, which its script waits for."""
+        agent = self.tab.link.agent
+        assert agent is not None
+        agent.notify_extension("_go_on", None)
+
+    async def give(self, prompt: str) -> None:
+        """Send a prompt, and wait until it's on its way to the agent."""
+        before = len(self.sent("session/prompt"))
+        await self.send(prompt)
+        await self.until(lambda: len(self.sent("session/prompt")) > before)
+
+    def sent(self, method: str) -> list[Any]:
+        """The params of each request and notification of this method, oldest first."""
+        return [frame.get("params") for frame in self._sent() if frame.get("method") == method]
+
+    def answers(self) -> list[Any]:
+        """The result or error of each of the agent's requests, in the order of the answers."""
+        return [frame.get("result", frame.get("error")) for frame in self._sent() if "method" not in frame]
+
+    def _sent(self) -> Iterator[dict[str, Any]]:
+        return map(json.loads, self._frames(Direction.OUT))
+
+    def _frames(self, direction: Direction) -> Iterator[bytes]:
+        events = (event for wire in self.log.wires for event in wire.events)
+        return (event[1] for event in events if isinstance(event, tuple) and event[0] is direction)
+
+    async def hears(self, text: str) -> None:
+        """Wait until the agent has sent a frame that contains this."""
+        await self.until(lambda: any(text.encode() in frame for frame in self._frames(Direction.IN)))
+        await self.settled()
+
+    async def gets(self, method: str, times: int = 1) -> list[Any]:
+        """Wait until the agent has received this so many times; return the params of each."""
+        await self.until(lambda: len(self.sent(method)) >= times)
+        await self.settled()
+        return self.sent(method)
+
+    async def gets_answers(self, times: int = 1) -> list[Any]:
+        """Wait until so many of the agent's requests are answered."""
+        await self.until(lambda: len(self.answers()) >= times)
+        await self.settled()
+        return self.answers()
+
+
+class Desk(AgentSide, Page):
+    """A page with an agent process, and the frames sent to that agent."""
 
     @property
     def tabs(self) -> list[Tab]:
@@ -106,52 +159,6 @@ class Desk(Page):
     async def do(self, command: str) -> None:
         """Run a command by its ID, whether or not the palette offers it."""
         await self.tab.screen.run_action(f"do('{command}')")
-
-    # What the agent received
-
-    def let_go_on(self) -> None:
-        """Send the agent a `_go_on`, which its script waits for."""
-        agent = self.tab.link.agent
-        assert agent is not None
-        agent.notify_extension("_go_on", None)
-
-    async def give(self, prompt: str) -> None:
-        """Send a prompt, and wait until it's on its way to the agent."""
-        before = len(self.sent("session/prompt"))
-        await self.send(prompt)
-        await self.until(lambda: len(self.sent("session/prompt")) > before)
-
-    def sent(self, method: str) -> list[Any]:
-        """The params of each request and notification of this method, oldest first."""
-        return [frame.get("params") for frame in self._sent() if frame.get("method") == method]
-
-    def answers(self) -> list[Any]:
-        """The result or error of each of the agent's requests, in the order of the answers."""
-        return [frame.get("result", frame.get("error")) for frame in self._sent() if "method" not in frame]
-
-    def _sent(self) -> Iterator[dict[str, Any]]:
-        return map(json.loads, self._frames(Direction.OUT))
-
-    def _frames(self, direction: Direction) -> Iterator[bytes]:
-        events = (event for wire in self.log.wires for event in wire.events)
-        return (event[1] for event in events if isinstance(event, tuple) and event[0] is direction)
-
-    async def hears(self, text: str) -> None:
-        """Wait until the agent has sent a frame that contains this."""
-        await self.until(lambda: any(text.encode() in frame for frame in self._frames(Direction.IN)))
-        await self.settled()
-
-    async def gets(self, method: str, times: int = 1) -> list[Any]:
-        """Wait until the agent has received this so many times; return the params of each."""
-        await self.until(lambda: len(self.sent(method)) >= times)
-        await self.settled()
-        return self.sent(method)
-
-    async def gets_answers(self, times: int = 1) -> list[Any]:
-        """Wait until so many of the agent's requests are answered."""
-        await self.until(lambda: len(self.answers()) >= times)
-        await self.settled()
-        return self.answers()
 
 
 OpenDesk: TypeAlias = Callable[..., AbstractAsyncContextManager[Desk]]

@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from textwrap import dedent
 from types import SimpleNamespace
 
 import pytest
@@ -15,6 +16,7 @@ from acp_tui.client.sessions.session import Listener, Session, Unsubscribe
 from acp_tui.client.settings.settings import Settings
 from acp_tui.ui.kit import answer_guard
 from acp_tui.ui.tab.tab import Opening
+from support.agents import scripted
 from support.desks import Desk, OpenDesk, desk_of
 from support.frame_log import FrameLog
 from support.screen_checks import (
@@ -27,6 +29,7 @@ from support.screen_checks import (
     text_compare,
     unhurried,
 )
+from support.tabs import OpenTabs, TabDesk, tabs_of
 
 __all__ = ["keys_do_not_wait", "no_key_is_held", "notices_stay", "paints", "text_compare", "unhurried"]
 
@@ -85,6 +88,21 @@ def open_desk(tmp_path: Path, frame_log: FrameLog) -> OpenDesk:
         *script: str, settings: Settings | None = None, opening: Opening | None = None
     ) -> AsyncIterator[Desk]:
         async with desk_of(script, tmp_path, frame_log, settings, opening) as desk:
+            yield desk
+
+    return opened
+
+
+@pytest.fixture
+def open_tabs(tmp_path: Path, frame_log: FrameLog) -> OpenTabs:
+    """Opens a tab, which no screen shows, with a scripted agent that works in `tmp_path`."""
+
+    @asynccontextmanager
+    async def opened(
+        *script: str, settings: Settings | None = None, opening: Opening | None = None
+    ) -> AsyncIterator[TabDesk]:
+        command = scripted("\n".join(map(dedent, script)))
+        async with tabs_of(command, tmp_path, frame_log, settings, opening) as desk:
             yield desk
 
     return opened

@@ -107,9 +107,9 @@ class AcpTuiApp(BaseApp):
         self._settings_file = settings_file
         self._live_settings: LiveSettings | None = None
         self._changes: dict[Path, FolderChanges] = {}
+        """For the folders of the tabs."""
         self.leaving_folders: set[Path] = set()
         """The worktrees that are about to be deleted."""
-        """For the folders of the tabs."""
         self._memory: PromptMemory | None = None
         self._hub = hub
         self.can_leave = False
@@ -401,10 +401,6 @@ class AcpTuiApp(BaseApp):
             changes = self._changes[cwd] = FolderChanges(self, cwd)
             changes.start()
         return changes
-
-    @property
-    def followed_folders(self) -> Sequence[Path]:
-        return tuple(self._changes)
 
     @property
     def prompt_memory(self) -> PromptMemory:

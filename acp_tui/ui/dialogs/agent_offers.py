@@ -143,7 +143,7 @@ class CapabilityCard(ListDialog[None]):
 
     def __init__(self, facts: AgentFacts, forget: Callable[[], None] = lambda: None) -> None:
         """`forget` is called if the user wants to be asked again about what the agent doesn't ask for."""
-        self._facts = facts
+        self.facts = facts
         self._forget = forget
         self._is_open = False
         self._body = Static(markup=False)
@@ -158,11 +158,11 @@ class CapabilityCard(ListDialog[None]):
         self.set_focus(self._page)
 
     def _draw(self) -> None:
-        self._body.update(card_text(self._facts, is_open=self._is_open))
+        self._body.update(card_text(self.facts, is_open=self._is_open))
 
     def show_login(self, words: str) -> None:
         """Show who is logged in, which may change while this is open."""
-        self._facts = replace(self._facts, login=words)
+        self.facts = replace(self.facts, login=words)
         self._draw()
 
     def action_unfold(self) -> None:
@@ -171,13 +171,13 @@ class CapabilityCard(ListDialog[None]):
 
     def action_forget(self) -> None:
         """Ask again about what the agent doesn't ask for."""
-        if self._facts.unasked:
+        if self.facts.unasked:
             self._forget()
-            self._facts = replace(self._facts, unasked={})
+            self.facts = replace(self.facts, unasked={})
             self._draw()
 
     def action_copy(self) -> None:
-        self.run_worker(copy(self, card_text(self._facts, is_open=True).plain))
+        self.run_worker(copy(self, card_text(self.facts, is_open=True).plain))
 
 
 def card_text(facts: AgentFacts, *, is_open: bool) -> Content:

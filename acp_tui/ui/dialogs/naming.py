@@ -36,7 +36,7 @@ class ExportDialog(Dialog[Path | None]):
         """`name` is the suggestion, written at once if `is_chosen`. The user's input is relative to `folder`."""
         self._folder = folder
         self._proposed = name
-        self._write = write
+        self.write = write
         self._is_chosen = is_chosen
         self._tried: str | None = None
         self._to_replace: Path | None = None
@@ -61,7 +61,7 @@ class ExportDialog(Dialog[Path | None]):
             return
         path = self._folder / Path(name).expanduser()
         try:
-            await self._write(path, path == self._to_replace)
+            await self.write(path, path == self._to_replace)
         except ClientError as error:
             exists = isinstance(error, FileExists)
             self._to_replace = path if exists else None

@@ -99,6 +99,7 @@ class Dialog(ModalScreen[R]):
 
     def __init__(self, title: str | Content, keys: str, *parts: Widget) -> None:
         super().__init__(classes="dialog")
+        self.title = str(title)
         self.frame = Frame(title, keys, *parts)
 
     def compose(self) -> ComposeResult:

@@ -61,7 +61,7 @@ class FilteredList(Vertical, can_focus=True):
     ) -> None:
         """With `has_search`, the search line is always shown; otherwise `search` shows it."""
         super().__init__()
-        self._all = tuple(rows)
+        self.all = tuple(rows)
         self._empty = empty
         self._has_search = has_search
         # Kept instead of queried, because a worker's result may arrive while the list is being removed.
@@ -76,7 +76,7 @@ class FilteredList(Vertical, can_focus=True):
         yield self._about
 
     def on_mount(self) -> None:
-        rows = matching(self._all, "")
+        rows = matching(self.all, "")
         self._invite()
         self._show(rows, next((index for index, row in enumerate(rows) if row.is_current), 0))
         self.screen.set_focus(self._search if self._has_search else self)
@@ -92,7 +92,7 @@ class FilteredList(Vertical, can_focus=True):
     def show_rows(self, rows: Iterable[PickerRow[Any]], *, empty: str = "", stays: bool = False) -> None:
         """Replace the rows. A cursor that was moved stays on its row, wherever that is now; with `stays`, any does."""
         before = self.row if stays or self._list.cursor > 0 else None
-        self._all = tuple(rows)
+        self.all = tuple(rows)
         self._empty = empty or self._empty
         self._invite()
         self._narrow(max(self._list.cursor, 0))
@@ -107,7 +107,7 @@ class FilteredList(Vertical, can_focus=True):
             self._show_about()
 
     def _invite(self) -> None:
-        more = f"; a space shows {self.rare_rows}" if any(row.is_rare for row in self._all) else ""
+        more = f"; a space shows {self.rare_rows}" if any(row.is_rare for row in self.all) else ""
         self._search.placeholder = f"Type to search{more}"
 
     def search(self, words: str = "") -> None:
@@ -130,12 +130,12 @@ class FilteredList(Vertical, can_focus=True):
         self.action_choose()
 
     def _narrow(self, cursor: int) -> None:
-        self._show(matching(self._all, self._search.value, groups_keep_order=self.groups_keep_order), cursor)
+        self._show(matching(self.all, self._search.value, groups_keep_order=self.groups_keep_order), cursor)
 
     def _show(self, rows: Sequence[PickerRow[Any]], cursor: int) -> None:
         """While the user searches, the list keeps its height."""
         is_searching = bool(self._search.value.strip())
-        note = f"Nothing matches “{self._search.value}”" if self._all and not rows else ""
+        note = f"Nothing matches “{self._search.value}”" if self.all and not rows else ""
         self._list.show(rows, cursor if rows else NO_ROW, note)
         if not is_searching:
             self._list.least_lines = self._list.lines
@@ -145,15 +145,15 @@ class FilteredList(Vertical, can_focus=True):
 
     def _fit_about(self) -> None:
         """Keep room below the list only if some row has more to tell than its line shows."""
-        told = (row for row in self._all if row.description or row.is_disabled_reason)
+        told = (row for row in self.all if row.description or row.is_disabled_reason)
         has_more = any(not self._list.shows_whole(row) for row in told)
-        self._about.set_class(bool(self._all) and not has_more, "-blank")
+        self._about.set_class(bool(self.all) and not has_more, "-blank")
 
     def _show_about(self) -> None:
         row = self.row
         self.post_message(self.Moved(has_row=row is not None))
         if row is None:
-            self._about.update("" if self._all else self._empty)
+            self._about.update("" if self.all else self._empty)
             return
         about = "" if self._list.shows_whole(row) else row.is_disabled_reason or row.description
         parts = make_visible_line(about).split(SEPARATOR)

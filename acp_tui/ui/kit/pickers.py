@@ -92,6 +92,7 @@ class ReadingScreen(ListDialog[None]):
     BINDINGS = bindings_of(place=PLACE)
 
     def __init__(self, title: str, text: str | Widget) -> None:
+        self.text = text
         page = Static(shown(text), markup=False) if isinstance(text, str) else text
         self._body = VerticalScroll(page, classes="dialog-body")
         super().__init__(title, "↑ ↓ PgUp PgDn scroll · {dialog_close} close", self._body)

@@ -40,6 +40,7 @@ class QuestionScreen(Dialog[bool]):
 
     def __init__(self, question: str | Content, lines: Sequence[Content], yes: str = "Yes, use them") -> None:
         """`lines` describe everything that would be used. There are none if the question says it all."""
+        self.lines = lines
         self.guard = QuestionGuard(self, type(self).clock)
         self.guard.allows = self.ALLOWS
         self._keys = KEYS if lines else SHORT_KEYS

@@ -156,11 +156,6 @@ class SessionPanel(Vertical):
         return PermissionCard(self, clock=self._clock).body
 
     @property
-    def title(self) -> str:
-        """The session's title; "" if there is none yet."""
-        return self.conversation.shown_title
-
-    @property
     def state(self) -> str:
         return state_of(self.conversation)
 

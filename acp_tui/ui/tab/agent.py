@@ -276,7 +276,7 @@ class AgentController:
         agent = self.agent_or_say()
         if agent is not None:
             told = await to_thread.run_sync(_mcp_servers_told, agent, self._tab.cwd)
-            self._tab.app.push_screen(ReadingScreen("MCP servers", told))
+            await self._tab.ask(ReadingScreen("MCP servers", told))
 
     def agent_or_say(self) -> Agent | None:
         """The agent. If there is none, tell the user why, and what to do."""

@@ -23,7 +23,6 @@ from acp_tui.conversation.catch_up import digest
 from acp_tui.conversation.entries import EntryId
 from acp_tui.ui.changes.changed_files import change_segments
 from acp_tui.ui.changes.follower import failed, files, summary_of
-from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.dialogs.agents import choose_agent
 from acp_tui.ui.kit.answer_guard import AnswerGuard
@@ -200,7 +199,7 @@ class GoingBack:
         assert self._moments is not None
         failures = await self._moments.put_back(prompt.entry, [*seen.values()])
         done = len(seen) - len(failures)
-        undo = keys_in_force(self._tab.screen).hint(": {show_changes} {undo_revert} undoes that") if done else ""
+        undo = self._tab.hint(": {show_changes} {undo_revert} undoes that") if done else ""
         said = f"Put back {files(done)} as before prompt {prompt.number}{undo}{failed(failures)}"
         self._tab.say(said, severity="warning" if failures else "information")
 

@@ -15,7 +15,6 @@ from acp_tui.ui.tab.stage import NO_AGENT_HERE, STILL_OPENING
 if TYPE_CHECKING:
     from acp_tui.client.agents.command import Phase
     from acp_tui.client.sessions.session import Session
-    from acp_tui.ui.tab.agent import SessionsController
     from acp_tui.ui.tab.tab import Opening, Tab
 
 SHORT_PATIENCE_S: Final = 0.1
@@ -24,10 +23,6 @@ PATIENCE_S: Final = 0.5
 """If it takes still longer, there is time to load what only a session needs."""
 STOCK_LIMIT_S: Final = 0.05
 """How long a prompt waits until the files are read. What isn't read by then counts only if it's provably older."""
-
-
-async def _begin(sessions: SessionsController) -> Session:
-    return await sessions.begin()
 
 
 class SessionStarter:
@@ -121,7 +116,7 @@ class SessionStarter:
 
     async def _opened(self) -> Session:
         """The session. If it was shown before it was open, it is opened again whenever its connection is lost."""
-        opening, sessions = self._opening or _begin, self._tab.sessions
+        opening, sessions = self._opening or (lambda sessions: sessions.begin()), self._tab.sessions
         sessions.has_shown_early = False
         # Until it is open, nobody else continues it: part of its history may be missing.
         self.is_reconnecting = True

@@ -1,4 +1,4 @@
-"""Creates the panels of a tab, each for a stage of it. Loaded with the agent, after the start."""
+"""Creates the stages of a tab, and the panel of each. Loaded with the agent, after the start."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 class Panels:
-    """Creates the panels of one tab, and holds the sidebar next to them."""
+    """Creates the stages and panels of one tab, and holds the sidebar next to them."""
 
     def __init__(self, tab: Tab) -> None:
         self._tab = tab
         self.sidebar = SidebarController(tab)
 
-    def of(self, session: Session, agent_title: str) -> Live | Recorded | None:
+    def stage_of(self, session: Session, agent_title: str) -> Live | Recorded | None:
         """The stage for this session; also sets the tab's agent title. None if the agent is gone.
 
         An empty `agent_title` stands for the name of the running agent or in the recording.
@@ -39,8 +39,15 @@ class Panels:
                 return None
             agent_title = agent.title
         tab.agent_title = make_visible_line(agent_title)
+        return Recorded(session) if isinstance(session, SessionFromRecording) else Live(session)
+
+    def panel_of(self, stage: Live | Recorded | Failed) -> SessionPanel:
+        """A new panel that shows this stage."""
+        if isinstance(stage, Failed):
+            return SessionPanel(stage.conversation)
+        tab, agent, session = self._tab, self._tab.link.agent, stage.session
         version = agent.identity.version if agent is not None and agent.identity is not None else ""
-        panel = SessionPanel(
+        return SessionPanel(
             session.conversation,
             session,
             clock=tab.clock,
@@ -51,12 +58,12 @@ class Panels:
             prompt=tab.prompt,
             follow=tab.settings.follow.command,
         )
-        return Recorded(panel, session) if isinstance(session, SessionFromRecording) else Live(panel, session)
 
-    def failed(self, error: ClientError, what_now: str) -> Failed:
+    @staticmethod
+    def failed(error: ClientError, what_now: str) -> Failed:
         """The stage that shows the error in place of the conversation."""
         stderr_tail = error.detail if isinstance(error, AgentLost) else ""
         parts = (str(error), "" if stderr_tail else error.detail, error.hint)
         conversation = Conversation()
         reducer.apply(conversation, Disconnected("\n".join(filter(None, parts)), stderr_tail))
-        return Failed(SessionPanel(conversation), error, what_now)
+        return Failed(conversation, error, what_now)

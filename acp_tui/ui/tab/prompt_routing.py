@@ -81,10 +81,9 @@ class PromptController:
         from acp_tui.ui.prompt import completion, recall, vim  # loading point: BEFORE_WRITING
 
         def context() -> completion.CompletionContext:
-            session, panel = self._tab.session, self._tab.panel
+            session = self._tab.session
             cwd = session.cwd if session is not None else self._tab.cwd
-            conversation = panel.conversation if panel is not None else None
-            return completion.CompletionContext(cwd, conversation, self._tab.agent_title)
+            return completion.CompletionContext(cwd, self._tab.conversation, self._tab.agent_title)
 
         self._completion = completion.Completion(self._prompt, context)
         self._prompt.key_helpers.insert(0, self._completion)
@@ -166,8 +165,9 @@ class PromptController:
             self._prompt.take_back(message)
             self._tab.say(unknown, severity="warning", is_over=lambda: not self._prompt.text)
             return
-        if stage.session.conversation.is_idle or message.is_command:  # a queued prompt is shown above the draft
-            stage.panel.view.action_follow()
+        is_shown_at_end = stage.session.conversation.is_idle or message.is_command  # queued ones are above the draft
+        if is_shown_at_end and self._tab.panel is not None:
+            self._tab.panel.view.action_follow()
         self._submit(stage.session, message)
         self._remember(typed)
 
@@ -209,7 +209,7 @@ class PromptController:
     @property
     def _taken(self) -> set[str]:
         """The names of the agent's commands."""
-        commands = self._tab.panel.conversation.commands if self._tab.panel is not None else ()
+        commands = self._tab.conversation.commands if self._tab.conversation is not None else ()
         return {command.name.removeprefix("/") for command in commands}
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from anyio import to_thread
 
@@ -17,8 +17,6 @@ from acp_tui.values import dataclass
 
 if TYPE_CHECKING:
     from acp_tui.ui.tab.agent import SessionsController
-
-MARKUP: Final = "<"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +36,7 @@ class Reopening:
         """The session, opened or read from its recording. Raises ClientError if neither is possible."""
         session = await self._opened(sessions)
         # A first prompt that starts with markup is from the agent rather than the user.
-        if self.past.is_named or not self.past.title.startswith(MARKUP):
+        if self.past.is_named or not self.past.title.startswith("<"):
             keep_title(session, self.past.title, is_named=self.past.is_named)
         return session
 

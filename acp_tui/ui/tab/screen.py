@@ -58,6 +58,8 @@ class SessionScreen(HomeScreen):
         self._tab_line = TabLine(id="tabs")
         self.place = Vertical(id="session")
         """Holds the panel, the questions, and the sidebar."""
+        self.panel: SessionPanel | None = None
+        """What shows the tab's stage; None while that is Starting."""
         self._starting = StartingLine(tab.link.name, tab.clock, lambda: tab.link.start_log)
         self.queue_lines = QueueLines(tab)
         self._prompt_frame = PromptFrame(id="prompt-frame")
@@ -84,11 +86,7 @@ class SessionScreen(HomeScreen):
         self.show_status()
         tab.app.tabs.add(tab)
         follow_keys(self, self.show_status)
-        if tab.starter.wants_session:
-            self.call_after_refresh(lambda: tab.run(tab.starter.connect()))
-        else:
-            tab.starter.is_under_way.set()
-            self.call_after_refresh(lambda: tab.run(tab.writing.help()))
+        self.call_after_refresh(tab.begin)
 
     async def on_unmount(self) -> None:
         await self.tab.writing.end()
@@ -112,30 +110,29 @@ class SessionScreen(HomeScreen):
         return self._starting.is_attached and self._starting.offers_to_stop
 
     async def show_stage(self, stage: Live | Recorded | Failed) -> None:
-        """Replace the current panel with the stage's panel, once that is whole. Then the tab has come to the stage."""
+        """Replace the current panel with the stage's, once that is whole. Then the tab has come to the stage."""
         tab = self.tab
         await self._is_whole.wait()
-        stage.panel.display = False
-        await self.place.mount(stage.panel, before=0)
-        left, tab.stage = tab.panel or self._starting, stage
+        panel = tab.panels.panel_of(stage)
+        panel.display = False
+        await self.place.mount(panel, before=0)
+        left, self.panel, tab.stage = self.panel or self._starting, panel, stage
         if left.has_focus_within:
             self.set_focus(self.prompt)
         self.prompt.note_requests(())  # a reason would go to another session
-        left.display, stage.panel.display = False, True
-        stage.panel.view.frames.schedule()  # it was told of that when it wasn't the tab's panel yet
+        left.display, panel.display = False, True
+        panel.view.frames.schedule()  # it was told of that when it wasn't the tab's panel yet
         await self.query("FindBar").remove()
         await left.remove()
         self._look_at_changes()
         if tab.session is not None and tab.session.conversation.is_blank:
             self.refresh_welcome()
-        tab.writing.show_session(tab.session)
         self.show_status()
-        self.prompt.send_what_waits()
 
     def refresh_welcome(self) -> None:
         """Show in an empty session what is there now: earlier sessions may have been renamed or deleted."""
-        if self.tab.panel is not None and self.tab.panel.welcome.display:
-            self.run_worker(self._say_welcome(self.tab.panel), exclusive=True, group="welcome")
+        if self.panel is not None and self.panel.welcome.display:
+            self.run_worker(self._say_welcome(self.panel), exclusive=True, group="welcome")
 
     async def _say_welcome(self, panel: SessionPanel) -> None:
         """Show facts about the folder and its earlier sessions."""
@@ -149,7 +146,7 @@ class SessionScreen(HomeScreen):
 
     def show_sidebar(self) -> None:
         """Update the sidebar, or hide it, according to the settings and the user's choice."""
-        if self.tab.panel is not None and self._is_on_screen:
+        if self.panel is not None and self._is_on_screen:
             self.tab.sidebar.update()
 
     # The lines at the top and at the bottom
@@ -176,8 +173,9 @@ class SessionScreen(HomeScreen):
                 return Status(phase=phase)
             case Recorded():
                 return Status(phase=self.tab.writing.why_not)
-            case Live(panel=panel):
-                return self._status_of(panel)
+            case Live():
+                assert self.panel is not None
+                return self._status_of(self.panel)
 
     def _status_of(self, panel: SessionPanel) -> Status:
         tab = self.tab
@@ -242,26 +240,24 @@ class SessionScreen(HomeScreen):
 
     def focus_card(self) -> bool:
         """Focus the form or the permission card that waits. Returns False if there is none."""
-        card, panel = self.tab.questions.card, self.tab.panel
-        if card is not None:
+        if (card := self.tab.questions.card) is not None:
             card.enter()
             return True
-        return panel is not None and panel.take_up_request()
+        return self.panel is not None and self.panel.take_up_request()
 
     def action_leave_prompt(self) -> None:
         """Focus the card that waits, or the welcome's sessions, or the conversation."""
-        panel = self.tab.panel
-        if self.focus_card() or panel is None:
+        if self.focus_card() or self.panel is None:
             return
-        if panel.welcome.display and panel.welcome.can_focus:
-            self.set_focus(panel.welcome)
+        if self.panel.welcome.display and self.panel.welcome.can_focus:
+            self.set_focus(self.panel.welcome)
         else:
-            panel.view.focus()
+            self.panel.view.focus()
 
     def action_page(self, direction: int) -> None:
         """Scroll the conversation by a page without leaving the prompt."""
-        if self.tab.panel is not None:
-            self.tab.panel.view.action_page(direction)
+        if self.panel is not None:
+            self.panel.view.action_page(direction)
 
     def action_pull_back(self) -> None:
         self.tab.writing.pull_back()
@@ -280,7 +276,7 @@ class SessionScreen(HomeScreen):
 
     def on_descendant_focus(self) -> None:
         """Say how to get to a question, or no longer. Whoever goes to the card leaves the reason for rejecting it."""
-        if self.tab.panel is not None and self.tab.panel.card.has_focus:
+        if self.panel is not None and self.panel.card.has_focus:
             self.prompt.leave_reason()
         self.show_status()
 
@@ -297,15 +293,9 @@ class SessionScreen(HomeScreen):
 
     def on_session_panel_facts_changed(self) -> None:
         """Update the status line and the sidebar, and show the agent's questions."""
-        tab = self.tab
         self.show_status()
         self.show_sidebar()
-        tab.note_state()
-        tab.starter.note_connection()
-        self.prompt.note_requests(tab.conversation.permissions if tab.conversation is not None else ())
-        tab.writing.show_waiting(tab.session)
-        if tab.panel is not None:
-            tab.questions.look_for_questions(tab.session)
+        self.tab.note_facts()
 
     def on_folder_changes_changed(self) -> None:
         """Show how much has changed, and what."""
@@ -331,11 +321,10 @@ class SessionScreen(HomeScreen):
             self.tab.actions.review(self.tab.changes, message.path)
 
     def on_sidebar_subagent_chosen(self, message: Sidebar.SubagentChosen) -> None:
-        panel = self.tab.panel
-        if panel is not None:
-            panel.leave_subagents()
-            panel.open_subagent(message.session_id)
-            panel.view.focus()
+        if self.panel is not None:
+            self.panel.leave_subagents()
+            self.panel.open_subagent(message.session_id)
+            self.panel.view.focus()
 
     def on_welcome_chosen(self, message: Welcome.Chosen) -> None:
         self.tab.run(self.tab.actions.welcoming.open(message.key))
@@ -345,14 +334,14 @@ class SessionScreen(HomeScreen):
     def on_text_area_changed(self) -> None:
         """Prepare for a prompt: the user has started writing. What asks something hears of it, too."""
         self.tab.writing.begin()
-        if self.tab.panel is not None:
-            self.tab.panel.note_draft()
+        if self.panel is not None:
+            self.panel.note_draft()
         if (card := self.tab.questions.card) is not None:
             card.guard.note_draft(self.prompt.text)
 
     def on_prompt_input_submitted(self, message: PromptInput.Submitted) -> None:
-        if self.tab.panel is not None:
-            self.tab.panel.leave_subagents()  # the prompt is for the agent itself
+        if self.panel is not None:
+            self.panel.leave_subagents()  # the prompt is for the agent itself
         self.tab.writing.submit(message)
 
     def on_prompt_input_rejected(self, message: PromptInput.Rejected) -> None:
@@ -364,6 +353,6 @@ class SessionScreen(HomeScreen):
 
     def on_prompt_input_escape_requested(self, message: PromptInput.EscapeRequested) -> None:
         """Go back from a subagent, or cancel the turn, or go back to an earlier prompt."""
-        has_left = self.tab.panel is not None and self.tab.panel.leave_subagent()
+        has_left = self.panel is not None and self.panel.leave_subagent()
         if not has_left and self.tab.writing.escape(may_be_for_reason=message.may_be_for_reason):
             self.tab.run(self.tab.actions.go_back())

@@ -128,12 +128,13 @@ class HistoryController:
         one = self._past_in(tab)
         past = known[one.key] if one is not None else None
         sign, _ = MARKS[tab.state]
-        panel, is_read = tab.panel, isinstance(tab.session, SessionFromRecording)
+        panel, said, session = tab.panel, tab.conversation, tab.session
+        is_read = isinstance(session, SessionFromRecording)
         is_alone = sum(one.cwd == tab.cwd for one in self._tab.app.tabs) == 1  # else whose changes are they?
         summary = tab.changes.summary() if tab.changes is not None and is_alone else ""
         return SessionRow(
             tab.mode,
-            panel.title if panel is not None else "",
+            tab.session_title,
             GROUPS.get(tab.state, OPEN),
             past,
             tab.marked_agent,
@@ -143,9 +144,9 @@ class HistoryController:
             " ".join(word for word in summary.split() if word[0] in "+-"),
             f"{number:>2} {sign}",
             OpenMode.RECORDING.value if is_read else tab.state.value if tab.state in TOLD else "",
-            last_line(panel.conversation, panel.body.asked) if panel is not None else tab.phase,
-            tab.session.why_read_only if tab.session is not None else "",
-            prompts=len(prompts_in(panel.conversation)) if panel is not None else 0,
+            last_line(said, panel.body.asked if panel is not None else None) if said is not None else tab.phase,
+            session.why_read_only if session is not None else "",
+            prompts=len(prompts_in(said)) if said is not None else 0,
             is_tab=True,
             is_current=tab is self._tab,
         )

@@ -144,7 +144,7 @@ class SessionList(FilteredList):
         self.post_message(self.Sought(event.value.strip()))
 
     def _narrow(self, cursor: int) -> None:
-        by_title = matching(self._all, self._search.value)
+        by_title = matching(self.all, self._search.value)
         shown = {row.value for row in by_title}
         found = [row for row in self._found if row.value not in shown]
         lines = (replace(row, group=FOUND, below=self._lines.get(row.value, "…")) for row in found)

@@ -131,8 +131,10 @@ class Compared(NamedTuple):
     @property
     def tab(self) -> Tab:
         """The tab to go to: one that needs the user or works, otherwise one that has worked."""
-        works = [tab for tab in self.tabs if tab.session is not None and not tab.session.conversation.is_idle]
-        return max(self.tabs, key=lambda tab: (tab.state is TabState.NEEDS_YOU, tab in works, tab.actions.was_said))
+        return max(
+            self.tabs,
+            key=lambda tab: (tab.state is TabState.NEEDS_YOU, tab.state is TabState.WORKING, tab.actions.was_said),
+        )
 
     @property
     def has_finished(self) -> bool:
@@ -148,7 +150,8 @@ class Compared(NamedTuple):
         name, agent = self.worktree.name, ", ".join(dict.fromkeys(tab.marked_agent for tab in self.tabs))
         shown = name if name.lower().startswith(agent.lower()) else f"{agent}: {name}"
         spent = (panel.work.ended, panel.work.cost) if panel is not None and self.has_finished else ()
-        last = last_line(panel.conversation, panel.body.asked) if panel is not None else tab.phase
+        asked = panel.body.asked if panel is not None else None
+        last = last_line(tab.conversation, asked) if tab.conversation is not None else tab.phase
         return PickerRow(
             self,
             f"{numbers:>2} {MARKS[tab.state][0]} {shown}",
@@ -169,7 +172,7 @@ class CompareDialog(ListDialog["Compared | Tab | None"]):
 
     def __init__(self, compared: Sequence[Compared], listeners: list[Callable[[], None]], line: str) -> None:
         """`line` is the user's command, "" for none. `listeners` are called when a tab changes its state."""
-        self._compared = compared
+        self.compared = compared
         self._listeners = listeners
         self._line = line
         self._unchecked = list(compared) if line else []
@@ -192,9 +195,9 @@ class CompareDialog(ListDialog["Compared | Tab | None"]):
             self._check()
 
     def on_folder_changes_changed(self) -> None:
-        tabs = list(self._compared[0].tab.app.tabs)
+        tabs = list(self.compared[0].tab.app.tabs)
         rows = []
-        for one in self._compared:
+        for one in self.compared:
             if numbers := [str(tabs.index(tab) + 1) for tab in one.tabs if tab in tabs]:
                 rows.append(one.row(",".join(numbers), self._ends.get(one, "")))
         self._list.show_rows(rows)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from acp_tui.client.errors import ClientError
     from acp_tui.client.sessions.session import Session
     from acp_tui.client.sessions.session_history import SessionFromRecording
-    from acp_tui.ui.session.panel import SessionPanel
+    from acp_tui.conversation.conversation import Conversation
 
 NO_SESSION: Final = "There is no session yet"
 STILL_OPENING: Final = "The session is still being opened"
@@ -37,7 +37,6 @@ class Starting:
 class Live:
     """A session that accepts prompts as long as its agent runs."""
 
-    panel: SessionPanel
     session: Session
 
 
@@ -45,15 +44,14 @@ class Live:
 class Recorded:
     """A session read from a recording, read-only until it continues in an agent."""
 
-    panel: SessionPanel
     session: SessionFromRecording
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """There is no session, and the panel says why."""
+    """There is no session, and the conversation says why."""
 
-    panel: SessionPanel
+    conversation: Conversation
     error: ClientError
     phase: str
     """What the user can do; during a new attempt, how far the agent's start is."""

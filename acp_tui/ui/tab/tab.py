@@ -20,7 +20,6 @@ from rich.cells import cell_len
 from acp_tui.client.errors import AgentRefused, ClientError, Unsupported
 from acp_tui.client.settings.settings import Settings
 from acp_tui.conversation.visible import make_visible, make_visible_line
-from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.rendering.wrapping import cut
 from acp_tui.ui.session.status_line import FORKED, HOSTED, TabState, boxed, state_of_tab
 from acp_tui.ui.tab.agent_link import AgentLink
@@ -130,7 +129,7 @@ class Tab:
 
     @property
     def sidebar(self) -> SidebarController:
-        return self._panels.sidebar
+        return self.panels.sidebar
 
     @cached_property
     def actions(self) -> Actions:
@@ -139,7 +138,7 @@ class Tab:
         return Actions(self)
 
     @cached_property
-    def _panels(self) -> Panels:
+    def panels(self) -> Panels:
         """Creates its panels, and holds the sidebar next to them."""
         from acp_tui.ui.tab.panels import Panels  # loading point: BEFORE_A_SESSION
 
@@ -149,8 +148,8 @@ class Tab:
 
     @property
     def panel(self) -> SessionPanel | None:
-        """The panel that shows the session, or why there is none. It is mounted."""
-        return None if isinstance(self.stage, Starting) else self.stage.panel
+        """The panel that shows the session, or why there is none. It is mounted. None without a screen."""
+        return self.screen.panel
 
     @property
     def session(self) -> Session | None:
@@ -158,8 +157,10 @@ class Tab:
 
     @property
     def conversation(self) -> Conversation | None:
-        """The session's conversation, or the one that shows why there is none."""
-        return self.panel.conversation if self.panel is not None else None
+        """The session's conversation, or the one that says why there is none."""
+        if isinstance(self.stage, Failed):
+            return self.stage.conversation
+        return self.session.conversation if self.session is not None else None
 
     @property
     def failure(self) -> ClientError | None:
@@ -173,13 +174,11 @@ class Tab:
 
     @property
     def state(self) -> TabState:
-        match self.stage:
-            case Starting():
-                return TabState.STARTING
-            case Recorded():
-                return TabState.IDLE
-            case Live(panel=panel) | Failed(panel=panel):
-                return state_of_tab(panel.conversation, has_news=self._has_news)
+        if self.conversation is None:
+            return TabState.STARTING
+        if isinstance(self.stage, Recorded):
+            return TabState.IDLE
+        return state_of_tab(self.conversation, has_news=self._has_news)
 
     @property
     def title(self) -> str:
@@ -189,7 +188,7 @@ class Tab:
     @property
     def session_title(self) -> str:
         """The session's own title; "" if it has none yet."""
-        return self.panel.title if self.panel is not None else ""
+        return self.conversation.shown_title if self.conversation is not None else ""
 
     @property
     def marked_agent(self) -> str:
@@ -288,20 +287,28 @@ class Tab:
 
     def hint(self, text: str) -> str:
         """The text with the current keys filled in (keymap.Keymap.hint)."""
-        return keys_in_force(self.screen).hint(text)
+        return self.app.keymap.hint(text)
 
     # Getting a session
+
+    def begin(self) -> None:
+        """Get the first session, if there is any to get. The screen is there to be seen."""
+        if self.starter.wants_session:
+            self.run(self.starter.connect())
+        else:
+            self.starter.is_under_way.set()
+            self.run(self.writing.help())
 
     async def show(self, session: Session, agent_title: str = "") -> None:
         """Show this session from now on. An empty `agent_title` stands for the name in the agent or the recording."""
         async with self._showing:
             if session is self.session:
                 return  # it was shown early, because it asks something while it's being opened
-            stage = self._panels.of(session, agent_title)
+            stage = self.panels.stage_of(session, agent_title)
             if stage is None:
                 return
             self.prompt.cwd = session.cwd
-            await self.screen.show_stage(stage)
+            await self._come_to(stage)
             if isinstance(stage, Live):
                 self._remember_turns(session)
 
@@ -309,7 +316,12 @@ class Tab:
         """Show the error in place of the conversation."""
         what_now = self.hint(f"no session{self.try_again(error)}; {{quit}} quits")
         async with self._showing:
-            await self.screen.show_stage(self._panels.failed(error, what_now))
+            await self._come_to(self.panels.failed(error, what_now))
+
+    async def _come_to(self, stage: Live | Recorded | Failed) -> None:
+        await self.screen.show_stage(stage)
+        self.writing.show_session(self.session)
+        self.prompt.send_what_waits()
 
     @staticmethod
     def try_again(error: ClientError) -> str:
@@ -399,6 +411,15 @@ class Tab:
         if self.panel is not None:
             self.panel.view.frames.schedule()
         self.questions.look_for_questions()
+
+    def note_facts(self) -> None:
+        """Handle that what the session says of itself may have changed."""
+        self.note_state()
+        self.starter.note_connection()
+        self.prompt.note_requests(self.conversation.permissions if self.conversation is not None else ())
+        self.writing.show_waiting(self.session)
+        if not isinstance(self.stage, Starting):
+            self.questions.look_for_questions(self.session)
 
     def note_state(self) -> None:
         """Tell the tabs if the state or the title has changed. The end of a turn is news if the user didn't see it."""

@@ -37,6 +37,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+def in_view(tab: Tab) -> tuple[Conversation, Entry | None]:
+    """The conversation in view, which may be a subagent's, and the entry under its cursor."""
+    if tab.panel is None:
+        return tab.conversation or Conversation(), None
+    return tab.panel.view.conversation, tab.panel.view.entry_under_cursor
+
+
 class TakeOut:
     """The conversation of one tab. The async methods wait for the user, so run them in a worker.
 
@@ -46,11 +53,6 @@ class TakeOut:
     def __init__(self, tab: Tab) -> None:
         self._tab = tab
 
-    @property
-    def _replies(self) -> list[Message]:
-        entries = self._tab.panel.view.conversation.entries if self._tab.panel is not None else ()
-        return [entry for entry in entries if isinstance(entry, Message) and entry.role == "agent"]
-
     # The whole conversation
 
     async def copy_reply(self) -> None:
@@ -58,9 +60,9 @@ class TakeOut:
 
         Without a cursor, the agent's last message, or a code block of the last message that has any.
         """
-        panel = self._tab.panel
-        entry = panel.view.entry_under_cursor if panel is not None else None
-        messages = [entry] if isinstance(entry, Message) else self._replies
+        said, entry = in_view(self._tab)
+        replies = [one for one in said.entries if isinstance(one, Message) and one.role == "agent"]
+        messages = [entry] if isinstance(entry, Message) else replies
         text = next((message.text for message in reversed(messages) if message.text.strip()), "")
         if not text:
             self._tab.say("No reply to copy yet.")
@@ -137,8 +139,8 @@ class TakeOut:
 
     async def stop_one(self) -> None:
         """Ask the agent to stop what the entry shows, if it supports that. The turn goes on."""
-        session, panel = self._tab.session, self._tab.panel
-        found = {} if panel is None else stoppable_in(panel.view.conversation)
+        session, (said, _) = self._tab.session, in_view(self._tab)
+        found = stoppable_in(said)
 
         def stoppable_of(entry: Entry) -> list[Stoppable]:
             return [one for one, entry_of in found.items() if entry_of is entry]
@@ -151,8 +153,8 @@ class TakeOut:
             await session.cancel_tool_call(one.call_id)
         elif one.terminal_id is not None:
             await session.cancel_terminal(one.terminal_id)
-        elif one.subagent_id is not None and panel is not None:
-            session.cancel_subagent(panel.view.conversation.subagents[one.subagent_id])
+        elif one.subagent_id is not None:
+            session.cancel_subagent(said.subagents[one.subagent_id])
         self._say(f"Asked the agent to stop: {one.title}", is_problem=False)
 
     async def _choose(
@@ -162,12 +164,11 @@ class TakeOut:
 
         Tells the user and returns None if there are none.
         """
-        panel = self._tab.panel
-        if panel is None or panel.session is None:
+        if self._tab.session is None:
             self._say(f"{NO_SESSION}.")
             return None
-        entry = panel.view.entry_under_cursor
-        entries = panel.view.conversation.entries if entry is None else [entry]
+        said, entry = in_view(self._tab)
+        entries = said.entries if entry is None else [entry]
         found = next(filter(None, map(found_in, reversed(entries))), ())
         if not found:
             self._say(f"This entry {lack}." if entry is not None else f"The conversation {lack}.")
@@ -292,15 +293,15 @@ class TerminalsController:
         chosen = self._choose()
         if chosen is None:
             return
-        panel, session, state = chosen
-        screens = panel.view.terminal_screens
-        await self._tab.app.push_screen_wait(TakeOver(session, state, screens, clock=self._tab.clock))
+        panel, (session, state) = self._tab.panel, chosen
+        assert panel is not None
+        await self._tab.ask(TakeOver(session, state, panel.view.terminal_screens, clock=self._tab.clock))
         panel.post_message(SessionPanel.FactsChanged())  # show what the agent has asked in the meantime
 
     def stop(self) -> None:
         """Press Ctrl+C in a command, and say so; end it if that was pressed before."""
         if chosen := self._choose():
-            _, session, state = chosen
+            session, state = chosen
             if self._stop(session, state):
                 said = self._tab.hint("Ctrl+C was pressed; {end_terminal} again ends")
                 self._tell(state, said, is_over=lambda: state.has_exited)
@@ -318,21 +319,21 @@ class TerminalsController:
         is_done = await session.client_tools.end_terminal(state.terminal_id)
         self._tell(state, "You have ended" if is_done else "The agent has closed")
 
-    def _choose(self) -> tuple[SessionPanel, Session, TerminalState] | None:
+    def _choose(self) -> tuple[Session, TerminalState] | None:
         """The running terminal at the cursor; otherwise the newest one, preferring those that wait for input."""
-        panel = self._tab.panel
-        if panel is None or panel.session is None:
+        session = self._tab.session
+        if session is None:
             self._tab.say(f"{NO_SESSION}.", severity="warning")
             return None
-        known = panel.conversation.terminals
-        shown = [known[one] for one in _terminals_of(panel.view.entry_under_cursor) if one in known]
+        known = session.conversation.terminals
+        shown = [known[one] for one in _terminals_of(in_view(self._tab)[1]) if one in known]
         running = [state for state in shown or known.values() if state.is_ours and not state.has_exited]
         if not running:
             why = "The command is no longer running." if shown else "No command is running."
             self._tab.say(why, severity="warning")
             return None
         waiting = [state for state in running if state.is_waiting]
-        return panel, panel.session, (waiting or running)[-1]
+        return session, (waiting or running)[-1]
 
     def _tell(self, state: TerminalState, what: str, is_over: Callable[[], bool] | None = None) -> None:
         command = make_visible_line(state.command or "a terminal")

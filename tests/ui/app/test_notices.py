@@ -28,6 +28,7 @@ from acp_tui.conversation.updates import (
     TurnFailed,
 )
 from acp_tui.ui.app.notifier import best_channel, notice, window_title
+from support.desks import SESSION, OpenDesk
 from support.waiting import LIMIT_S
 
 PROMPT = PromptSent((Text("go"),))
@@ -151,3 +152,14 @@ async def test_what_goes_wrong_with_the_command_is_said(tmp_path: Path):
         assert "can't be run" in (await run_program([str(tmp_path / "none")], {}, LIMIT_S)).problem
         assert (await run_program(["sh", "-c", "exit 4"], {}, LIMIT_S)).problem == "ended with status 4"
         assert "was ended" in (await run_program(["sleep", "60"], {}, 0.05)).problem
+
+
+async def test_a_notice_of_the_agent_is_shown(open_desk: OpenDesk) -> None:
+    script = """
+    update("notice", severity="warning", title="Quota", description="Ten requests are left")
+    serve_until_closed()
+    """
+    async with open_desk(SESSION, script) as desk:
+        await desk.shows("Quota", "Ten requests are left")
+        [params] = desk.sent("initialize")
+        assert "notices" in params["clientCapabilities"]["session"]

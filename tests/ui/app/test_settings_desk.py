@@ -14,13 +14,13 @@ from acp_tui.client.sessions.hub import open_hub
 from acp_tui.client.settings.location import leaves
 from acp_tui.client.settings.project_settings import FILE_NAME, ProjectSettings
 from acp_tui.client.settings.reader import SettingsRead
-from acp_tui.client.settings.settings import Settings
+from acp_tui.client.settings.settings import Appearance, Settings
 from acp_tui.ui.app.app import AcpTuiApp
 from acp_tui.ui.app.settings.follower import PROGRAMS, LiveSettings
 from acp_tui.ui.app.settings.screen import SettingsScreen
 from acp_tui.ui.dialogs.trust import TrustSettingsDialog
 from support.agents import scripted
-from support.desks import SESSION
+from support.desks import SESSION, OpenDesk
 from support.settling import until_so
 from support.waiting import LIMIT_S
 
@@ -297,3 +297,10 @@ async def test_the_settings_open_with_the_question_about_a_projects_file_that_ha
                 await until_so(pilot, lambda: isinstance(page.screen, TrustSettingsDialog))
                 await pilot.press("escape")
                 await until_so(pilot, lambda: isinstance(page.screen, SettingsScreen))
+
+
+async def test_a_theme_that_does_not_exist_is_said_and_the_usual_one_taken(open_desk: OpenDesk) -> None:
+    settings = Settings(appearance=Appearance("acp-drak"))
+    async with open_desk(SESSION, "serve_until_closed()", settings=settings) as desk:
+        await desk.shows("appearance.theme: there is no theme 'acp-drak'")
+        assert desk.pilot.app.theme == "acp-dark"

@@ -35,7 +35,9 @@ WAYS = ("@    attach a file", "/    commands", "!    run a command in", "F1   he
 async def open_greeted(greeting: str) -> AsyncIterator[Page]:
     async with open_page(is_shown=False) as page:
         session = new_session()
-        await page.tab.screen.show_stage(Live(SessionPanel(session.conversation, session, greeting=greeting), session))
+        panel = SessionPanel(session.conversation, session, greeting=greeting)
+        page.tab.panels.panel_of = lambda _: panel  # type: ignore[method-assign]
+        await page.tab.screen.show_stage(Live(session))
         await page.settled()
         yield page
 

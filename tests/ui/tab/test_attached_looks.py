@@ -11,15 +11,17 @@ from typing import Any, Final
 
 import pytest
 
-from acp_tui.client.hosting import extension_methods
+from acp_tui.client.hosting import extension_methods, finding
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.wording import session_facts
-from support.agents import until
-from support.hosts import Hosted, hosted
+from support.agents import scripted_argv, until
+from support.desks import Desk
+from support.hosts import Hosted, a_user, attached_to
+from support.hosts import hosted as hosted_in_memory
 from support.recorded_sessions import Recorded, kept_recordings, scenarios, transcripts
-from support.screens import Page, RecordedConnection, ScreenApp, show
+from support.screens import Page, RecordedConnection, ScreenApp, open_agent_page, show
 
 pytestmark = pytest.mark.anyio
 
@@ -42,7 +44,7 @@ async def test_what_is_attached_to_looks_like_what_was_left(
     chance = random.Random(number)
     session = chance.choice(recorded)
     cut = chance.randint(1, len(session.updates))
-    async with hosted(tmp_path, version=session.version) as its:
+    async with hosted_in_memory(tmp_path, version=session.version) as its:
         left, late = await its.connect("left"), await its.connect("late")
         async with screen_of(left, its) as seen:
             for update in session.updates[:cut]:
@@ -96,3 +98,45 @@ def looks(page: Page, session: Session) -> dict[str, Any]:
         "commands": conversation.commands,
         "plans": conversation.plans,
     }
+
+
+# What a tab says of its session's host
+
+TALKER = scripted_argv("""
+    handshake()
+    answer(expect("session/new"), sessionId="s1")
+    say("hello")
+    prompt = expect("session/prompt")
+    ask("allow_once", "reject_once")
+    say(f"chosen: {outcome()}")
+    end(prompt)
+    serve_until_closed()
+""")
+
+
+async def test_it_is_seen_that_a_session_is_hosted_who_is_attached_and_how_to_detach(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with a_user() as user:
+        monkeypatch.setenv("XDG_STATE_HOME", str(user.home / "state"))
+        place = user.host("--", *TALKER)
+        (hosted,) = await finding.sessions_at(place.command)
+        async with open_agent_page(place.command, hosted.cwd, opening=hosted.open_in) as page:
+            desk = Desk(page.pilot, page.session, page.connection, page.clock)
+            await desk.shows("Alt+Q detaches · hosted · F1 help")
+            async with attached_to(place), attached_to(place, is_read_only=True):
+                await desk.shows("hosted, 1 other, 1 watching · F1 help")
+                await desk.press("f4")
+                await desk.shows(
+                    "Hosted it goes on without this terminal; Alt+Q detaches",
+                    "Attached acp-tui on this machine",
+                    "Watching acp-tui on this machine",
+                )
+                await desk.press("escape")
+            await desk.shows("Alt+Q detaches · hosted · F1 help")
+            other = user.host("--", *TALKER)
+            await desk.press("f3")
+            await desk.shows(other.name)
+            await desk.press("down", "enter")
+            await desk.until(lambda: len(desk.tabs) == 2)
+            await desk.shows("2 ● ⇄")

@@ -11,12 +11,12 @@ import pytest
 
 from acp_tui.client.hosting import finding
 from acp_tui.client.hosting.finding import HostPaths
-from acp_tui.ui.app.app import AcpTuiApp
+from acp_tui.ui.dialogs.session_rows import HOSTED, NEEDS_YOU
 from support.agents import REPLY, scripted, scripted_argv
-from support.desks import SESSION, Desk
+from support.desks import SESSION
 from support.frame_log import FrameLog
 from support.hosts import User, a_user, attached_to, process_of
-from support.screens import open_agent_page
+from support.tabs import TabDesk, tabs_of
 from support.waiting import until
 
 pytest.importorskip("websockets", reason="hosts need the extra `remote`")
@@ -58,21 +58,12 @@ def user(monkeypatch: pytest.MonkeyPatch) -> Iterator[User]:
 
 
 @asynccontextmanager
-async def attached_desk(place: HostPaths, frame_log: FrameLog) -> AsyncIterator[Desk]:
+async def attached_desk(place: HostPaths, frame_log: FrameLog) -> AsyncIterator[TabDesk]:
     """A desk whose first tab shows a host's session."""
     (hosted,) = await finding.sessions_at(place.command)
-    async with open_agent_page(place.command, hosted.cwd, opening=hosted.open_in) as page:
-        desk = Desk(page.pilot, page.session, page.connection, page.clock)
-        desk.log = frame_log
+    async with tabs_of(place.command, hosted.cwd, frame_log, opening=hosted.open_in) as desk:
         await desk.shows("hello")
         yield desk
-
-
-def is_over(desk: Desk) -> bool:
-    """Whether the user has quit."""
-    app = desk.pilot.app
-    assert isinstance(app, AcpTuiApp)
-    return app._exit
 
 
 async def turns(place: HostPaths) -> list[str]:
@@ -86,14 +77,17 @@ async def test_a_question_is_answered_behind_a_host_and_a_command_runs_before_it
     place = user.host("--", *TALKER)
     async with attached_desk(place, frame_log) as desk:
         await desk.send("go")
-        await desk.shows("Delete everything", "Allow once")
-        assert "what else is reported" not in desk.words  # without the host's own process ID
+        await desk.until(lambda: desk.shown_session.conversation.is_asking)
+        (request,) = desk.shown_session.conversation.permissions.values()
+        assert not request.more  # without the host's own process ID
         assert await turns(place) == ["needs you"]
-        await desk.press_slowly("tab", "n")
+        desk.shown_session.answer_permission(request.key, "reject_once")
         await desk.shows("chosen: reject_once")
         await desk.has_session()
         await desk.send("!echo from $((40 + 2))")
-        await desk.shows("from 42", "with your next")
+        await desk.until(lambda: desk.queue.outputs)
+        (terminal,) = desk.shown_session.conversation.terminals.values()
+        await desk.until(lambda: terminal.output.read().strip() == b"from 42")
         async with attached_to(place) as (_, other):
             assert not any("from 42" in str(entry) for entry in other.conversation.entries)
 
@@ -101,47 +95,46 @@ async def test_a_question_is_answered_behind_a_host_and_a_command_runs_before_it
 async def test_detaching_leaves_the_session_running(user: User, frame_log: FrameLog) -> None:
     place = user.host("--", *TALKER)
     async with attached_desk(place, frame_log) as desk:
-        await desk.press("alt+q")
-        await desk.until(lambda: is_over(desk))
+        await desk.do("detach")
+        await desk.until(lambda: desk.app.is_over)
     assert await turns(place) == ["idle"]
 
 
 async def test_quitting_offers_to_leave_the_session_running(user: User, frame_log: FrameLog) -> None:
     place = user.host("--", *TALKER)
     async with attached_desk(place, frame_log) as desk:
-        await desk.press("ctrl+q")
+        await desk.do("quit")
         await desk.shows("Leave the session running", "Close the session")
-        await desk.press("escape")
-        await desk.hides("Leave the session running")
-        assert not is_over(desk)
-        await desk.press("ctrl+q")
+        await desk.answer(None)
+        assert not desk.app.is_over
+        await desk.do("quit")
         await desk.shows("Leave the session running")
-        await desk.press("enter")
-        await desk.until(lambda: is_over(desk))
+        await desk.choose("Leave the session running")
+        await desk.until(lambda: desk.app.is_over)
     assert await turns(place) == ["idle"]
 
 
 async def test_quitting_may_close_the_session_and_with_it_the_host(user: User, frame_log: FrameLog) -> None:
     place = user.host("--", *TALKER)
     async with attached_desk(place, frame_log) as desk:
-        await desk.press("ctrl+q")
+        await desk.do("quit")
         await desk.shows("Close the session")
-        await desk.press("down", "enter")
-        await desk.until(lambda: is_over(desk))
+        await desk.choose("Close the session")
+        await desk.until(lambda: desk.app.is_over)
     await until(lambda: not place.socket.exists(), partial(anyio.sleep, 0.02))
 
 
 async def test_the_sessions_dialog_lists_what_runs_in_hosts_and_shows_it(user: User, frame_log: FrameLog) -> None:
     one, other = user.host("--", *TALKER), user.host("--", *TALKER)
     async with attached_desk(one, frame_log) as desk:
-        await desk.press("f3")
-        await desk.shows("Hosted ⇄ untitled s1 idle " + other.name)
-        await desk.press("down", "enter")
+        row = await desk.row("untitled s1")
+        assert (row.group, row.state, row.agent) == (HOSTED, "idle", other.name)
+        await desk.open_row("untitled s1")
         await desk.until(lambda: len(desk.tabs) == 2)
         await desk.shows("hello")
-        await desk.press("alt+q")
+        await desk.do("detach")
         await desk.until(lambda: len(desk.tabs) == 1)
-        assert not is_over(desk)
+        assert not desk.app.is_over
     assert await turns(other) == ["idle"]
 
 
@@ -154,8 +147,8 @@ async def test_the_sessions_dialog_lists_a_host_that_asks_among_what_needs_you(u
     ):
         tasks.start_soon(theirs.send_prompt, REPLY)
         await until(lambda: theirs.conversation.permissions, partial(anyio.sleep, 0.02))
-        await desk.press("f3")
-        await desk.shows("Needs you", "Delete everything", other.name)
+        _, row = await desk.rows()
+        assert (row.group, row.last, row.agent) == (NEEDS_YOU, "Delete everything", other.name)
         tasks.cancel_scope.cancel()
 
 
@@ -167,37 +160,13 @@ async def test_a_session_whose_host_was_killed_is_hosted_again_if_the_user_agree
         await desk.send("go")
         await desk.shows("and now")
         process_of(place).kill()
-        await desk.shows("host gone; Alt+R starts one again")
-        await desk.press("alt+r")
+        await desk.shows("host is gone; Alt+R starts one again")
+        await desk.restart()
         await desk.shows("Start one again with this session?")
-        await desk.press_slowly("y")
-        await desk.shows("as before", "reconnected")
-        await desk.hides("host gone")
+        await desk.answer(True)
+        await desk.shows("as before")
+        await desk.has_session()
     assert await turns(place) == ["idle"]
-
-
-async def test_it_is_seen_that_a_session_is_hosted_who_is_attached_and_how_to_detach(
-    user: User, frame_log: FrameLog
-) -> None:
-    place = user.host("--", *TALKER)
-    async with attached_desk(place, frame_log) as desk:
-        await desk.shows("Alt+Q detaches · hosted · F1 help")
-        async with attached_to(place), attached_to(place, is_read_only=True):
-            await desk.shows("hosted, 1 other, 1 watching · F1 help")
-            await desk.press("f4")
-            await desk.shows(
-                "Hosted it goes on without this terminal; Alt+Q detaches",
-                "Attached acp-tui on this machine",
-                "Watching acp-tui on this machine",
-            )
-            await desk.press("escape")
-        await desk.shows("Alt+Q detaches · hosted · F1 help")
-        other = user.host("--", *TALKER)
-        await desk.press("f3")
-        await desk.shows(other.name)
-        await desk.press("down", "enter")
-        await desk.until(lambda: len(desk.tabs) == 2)
-        await desk.shows("2 ● ⇄")
 
 
 async def test_who_only_watches_is_told_so_keeps_the_draft_and_leaves_without_a_question(
@@ -206,32 +175,28 @@ async def test_who_only_watches_is_told_so_keeps_the_draft_and_leaves_without_a_
     place = user.host("--", *TALKER)
     (hosted,) = await finding.sessions_at(place.command)
     watched = hosted.to_watch()
-    async with open_agent_page(watched.command, hosted.cwd, opening=watched.open_in) as page:
-        desk = Desk(page.pilot, page.session, page.connection, page.clock)
-        desk.log = frame_log
-        await desk.shows("hello", "read-only")
-        await desk.hides("Enter sends it")
+    async with tabs_of(watched.command, hosted.cwd, frame_log, opening=watched.open_in) as desk:
+        await desk.shows("hello")
         await desk.send("go")
-        await desk.shows("You can only watch this session.")
+        assert desk.notices[-1].message == "You can only watch this session. Your draft stays."
+        assert desk.draft == "go"
         assert await turns(place) == ["idle"]
         async with attached_to(place) as (_, full), anyio.create_task_group() as tasks:
             tasks.start_soon(full.send_prompt, REPLY)
-            await desk.shows("waits for someone else", "read-only, 1 other")
-            await desk.hides("Allow once")
-            await desk.press("escape")
+            await desk.until(lambda: desk.shown_session.waits_elsewhere)
+            assert not desk.shown_session.conversation.permissions
+            await desk.cancel()
             assert await turns(place) == ["needs you"]
             full.answer_permission(next(iter(full.conversation.permissions)), "reject_once")
             await desk.shows("chosen: reject_once")
-        await desk.press("ctrl+q")
-        await desk.until(lambda: is_over(desk))
+        await desk.do("quit")
+        await desk.until(lambda: desk.app.is_over)
     assert await turns(place) == ["idle"]
 
 
-@pytest.mark.parametrize("way", ["alt+q", "/host"])
+@pytest.mark.parametrize("way", ["detach", "/host"])
 async def test_a_session_of_ours_has_no_host_to_leave_it_to(user: User, frame_log: FrameLog, way: str) -> None:
-    async with open_agent_page(scripted(SESSION + "serve_until_closed()"), user.home) as page:
-        desk = Desk(page.pilot, page.session, page.connection, page.clock)
-        desk.log = frame_log
+    async with tabs_of(scripted(SESSION + "serve_until_closed()"), user.home, frame_log) as desk:
         await desk.has_session()
-        await (desk.press("alt+q") if way == "alt+q" else desk.send(way))
+        await (desk.do("detach") if way == "detach" else desk.send(way))
         await desk.shows("No host keeps this session. Set sessions.host to ask or always")

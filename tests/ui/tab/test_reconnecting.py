@@ -15,35 +15,34 @@ from websockets.exceptions import ConnectionClosed
 from acp_tui.client.sessions import driver
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.facts import SessionId
+from acp_tui.conversation.updates import Reconnected
+from acp_tui.ui.session.status_line import TabState
 from acp_tui.ui.tab.agent import SessionsController
+from support.frame_log import FrameLog
 from support.reconnecting import RememberingAgent, cut_often
-from support.screens import Page, open_agent_page
 from support.servers import websocket_server
+from support.tabs import tabs_of
 
 
-async def _shows(page: Page, *texts: str) -> None:
-    await page.until(lambda: all(text in page.words for text in texts))
-
-
-async def test_a_session_goes_on_by_itself_once_there_is_a_connection_again(tmp_path: Path):
+async def test_a_session_goes_on_by_itself_once_there_is_a_connection_again(tmp_path: Path, frame_log: FrameLog):
     resume = {"sessionCapabilities": {"resume": {}}}
     async with anyio.create_task_group() as tasks:
         agent = RememberingAgent(tasks, 3, **resume)
         async with (
             cut_often(agent, lambda: None) as (command, proxy),
-            # So wide that no notice covers, for 5 s, what the conversation says.
-            open_agent_page(command, tmp_path, size=(200, 30)) as page,
+            tabs_of(command, tmp_path, frame_log) as desk,
         ):
-            await page.until(lambda: page.status.startswith("● "))
+            await desk.has_session()
             proxy.cut()
-            await _shows(page, "can't be reached: the connection broke")
-            await _shows(page, "reconnected; the agent continues this session")
-            await page.until(lambda: page.status.startswith("● "))
+            await desk.shows("can't be reached: the connection broke")
+            back = Reconnected(remembers=True, is_same=True)
+            await desk.until(lambda: back in desk.shown_session.conversation.entries)
+            await desk.has_session()
         tasks.cancel_scope.cancel()
 
 
 async def test_as_long_as_there_is_no_way_the_tab_lives_and_says_that_it_tries(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, frame_log: FrameLog, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(driver, "PAUSES_S", (0.05,))
     is_down = False
@@ -51,22 +50,22 @@ async def test_as_long_as_there_is_no_way_the_tab_lives_and_says_that_it_tries(
         agent = RememberingAgent(tasks, 3, loadSession=True)
         async with (
             cut_often(agent, lambda: 1 if is_down else None) as (command, proxy),
-            open_agent_page(command, tmp_path) as page,
+            tabs_of(command, tmp_path, frame_log) as desk,
         ):
-            await page.until(lambda: page.status.startswith("● "))
+            await desk.has_session()
             is_down = True
             proxy.cut()
-            await page.until(lambda: "reconnecting; Alt+R tries now" in page.status)
+            await desk.shows("Reconnecting; Alt+R tries now")
             tried = proxy.cuts
-            await page.until(lambda: proxy.cuts > tried + 2)
-            await page.press(*"still here")
-            await page.until(lambda: "still here" in page.words)
+            await desk.until(lambda: proxy.cuts > tried + 2)
+            await desk.send("still here?")
+            assert desk.draft == "still here?"
             is_down = False
-            await page.until(lambda: page.status.startswith("● "))
+            await desk.has_session()
         tasks.cancel_scope.cancel()
 
 
-async def test_a_server_that_lets_nobody_in_any_more_is_not_asked_for_ever(tmp_path: Path):
+async def test_a_server_that_lets_nobody_in_any_more_is_not_asked_for_ever(tmp_path: Path, frame_log: FrameLog):
     asked: list[Any] = []
 
     def only_once(connection: Any, request: Any) -> Any:
@@ -83,17 +82,17 @@ async def test_a_server_that_lets_nobody_in_any_more_is_not_asked_for_ever(tmp_p
 
         async with (
             websocket_server(served, process_request=only_once) as command,
-            open_agent_page(command, tmp_path) as page,
+            tabs_of(command, tmp_path, frame_log) as desk,
         ):
-            await page.until(lambda: page.status.startswith("● "))
+            await desk.has_session()
             connections[0].transport.abort()
-            await page.until(lambda: any("(HTTP 401)" in notice.message for notice in page.notices))
-            await page.until(lambda: "gone; Alt+R restarts it" in page.status)
+            await desk.until(lambda: any("(HTTP 401)" in notice.message for notice in desk.notices))
+            await desk.shows("The agent is gone; Alt+R restarts it")
             assert len(asked) == 2
         tasks.cancel_scope.cancel()
 
 
-async def test_a_session_that_asks_and_is_lost_while_it_is_opened_is_opened_again(tmp_path: Path):
+async def test_a_session_that_asks_and_is_lost_while_it_is_opened_is_opened_again(tmp_path: Path, frame_log: FrameLog):
     connections: list[Any] = []
 
     async def served(connection: Any) -> None:
@@ -132,8 +131,8 @@ async def test_a_session_that_asks_and_is_lost_while_it_is_opened_is_opened_agai
 
     async with (
         websocket_server(served) as command,
-        open_agent_page(command, tmp_path, opening=open_it) as page,
+        tabs_of(command, tmp_path, frame_log, opening=open_it) as desk,
     ):
-        await _shows(page, "as before", "Delete everything")
-        await page.until(lambda: page.status.startswith("▲ "))
+        await desk.shows("as before", "Delete everything")
+        assert desk.tab.state is TabState.NEEDS_YOU
         assert len(connections) == 2

@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from support.desks import SESSION, Desk, OpenDesk
+from acp_tui.conversation.entries import Failure
+from acp_tui.conversation.updates import Reconnected
+from support.desks import SESSION
+from support.tabs import OpenTabs, TabDesk
 
 FIRST_RUN = """
 from pathlib import Path
@@ -51,7 +54,7 @@ def first_run(tmp_path: Path) -> str:
     return f"MARK = {str(tmp_path / 'ran')!r}\n{FIRST_RUN}"
 
 
-async def crashed(desk: Desk) -> None:
+async def crashed(desk: TabDesk) -> None:
     """The agent has died in the middle of a turn."""
     await desk.shows("before the crash")
     await desk.send("Go on")
@@ -59,35 +62,37 @@ async def crashed(desk: Desk) -> None:
 
 
 async def test_a_session_that_the_agent_remembers_goes_on_below_what_was_said(
-    open_desk: OpenDesk, first_run: str
+    open_tabs: OpenTabs, first_run: str
 ) -> None:
     script = """
     answer(expect("session/resume"))
     say("where were we")
     serve_until_closed()
     """
-    async with open_desk(RESUMES, first_run, script) as desk:
+    async with open_tabs(RESUMES, first_run, script) as desk:
         await crashed(desk)
-        await desk.press("alt+r")
-        await desk.shows("before the crash", "continues this session", "where were we")
-        assert desk.status.startswith("● scripted")
+        await desk.restart()
+        await desk.shows("before the crash", "where were we")
+        assert Reconnected(remembers=True) in desk.shown_session.conversation.entries
+        await desk.has_session()
 
 
-async def test_one_that_it_can_load_is_shown_as_it_replays_it(open_desk: OpenDesk, first_run: str) -> None:
+async def test_one_that_it_can_load_is_shown_as_it_replays_it(open_tabs: OpenTabs, first_run: str) -> None:
     script = """
     load = expect("session/load")
     say("as I kept it")
     answer(load)
     serve_until_closed()
     """
-    async with open_desk(LOADS, first_run, script) as desk:
+    async with open_tabs(LOADS, first_run, script) as desk:
         await crashed(desk)
-        await desk.press("alt+r")
-        await desk.shows("as I kept it", "the conversation is shown as the agent kept it")
-        assert "out of memory" not in desk.text
+        await desk.restart()
+        await desk.shows("as I kept it")
+        await desk.until(lambda: Reconnected(True, is_loaded=True) in desk.shown_session.conversation.entries)
+        assert "out of memory" not in desk.words
 
 
-async def test_one_that_is_loaded_keeps_its_title(open_desk: OpenDesk, first_run: str) -> None:
+async def test_one_that_is_loaded_keeps_its_title(open_tabs: OpenTabs, first_run: str) -> None:
     script = """
     load = expect("session/load")
     say("as I kept it")
@@ -95,11 +100,12 @@ async def test_one_that_is_loaded_keeps_its_title(open_desk: OpenDesk, first_run
     serve_until_closed()
     """
     titled = first_run.replace('say("before', 'update("session_info_update", title="About it"); say("before')
-    async with open_desk(LOADS, titled, script) as desk:
+    async with open_tabs(LOADS, titled, script) as desk:
         await crashed(desk)
         assert desk.tab.title == "About it"
-        await desk.press("alt+r")
-        await desk.shows("as I kept it", "the conversation is shown as the agent kept it")
+        await desk.restart()
+        await desk.shows("as I kept it")
+        await desk.until(lambda: Reconnected(True, is_loaded=True) in desk.shown_session.conversation.entries)
         assert desk.tab.title == "About it"
 
 
@@ -116,50 +122,52 @@ GIVES_BACK = {
 
 @pytest.mark.parametrize("capabilities", GIVES_BACK, ids=["resumed", "loaded", "forgotten"])
 async def test_the_prompt_in_whose_turn_it_died_is_sent_again_after_the_restart(
-    open_desk: OpenDesk, first_run: str, capabilities: str
+    open_tabs: OpenTabs, first_run: str, capabilities: str
 ) -> None:
-    async with open_desk(capabilities, first_run, GIVES_BACK[capabilities], HEARS) as desk:
+    async with open_tabs(capabilities, first_run, GIVES_BACK[capabilities], HEARS) as desk:
         await crashed(desk)
-        await desk.press("alt+g")
+        await desk.do("send_again")
         await desk.shows("The agent is gone; Alt+R restarts it.")
-        await desk.press("alt+r")
+        await desk.restart()
         await desk.has_session()
-        await desk.press("alt+g")
+        await desk.do("send_again")
         await desk.shows("Go on, again")
 
 
 async def test_an_agent_that_forgets_begins_below_what_was_said_and_that_is_told(
-    open_desk: OpenDesk, first_run: str
+    open_tabs: OpenTabs, first_run: str
 ) -> None:
     script = """
     answer(expect("session/new"), sessionId="s1")
     say("a clean sheet")
     serve_until_closed()
     """
-    async with open_desk(FORGETS, first_run, script) as desk:
+    async with open_tabs(FORGETS, first_run, script) as desk:
         await crashed(desk)
         await desk.write("my next thought")
-        await desk.press("alt+r")
-        await desk.shows("before the crash", "it has no memory of the conversation above", "a clean sheet")
+        await desk.restart()
+        await desk.shows("before the crash", "a clean sheet")
+        assert Reconnected(remembers=False) in desk.shown_session.conversation.entries
         assert desk.draft == "my next thought"
 
 
-async def test_a_session_that_it_cannot_resume_after_all_is_begun_anew(open_desk: OpenDesk, first_run: str) -> None:
+async def test_a_session_that_it_cannot_resume_after_all_is_begun_anew(open_tabs: OpenTabs, first_run: str) -> None:
     script = """
     refuse(expect("session/resume"), -32603, "no such session")
     answer(expect("session/new"), sessionId="s1")
     say("a clean sheet")
     serve_until_closed()
     """
-    async with open_desk(RESUMES, first_run, script) as desk:
+    async with open_tabs(RESUMES, first_run, script) as desk:
         await crashed(desk)
-        await desk.press("alt+r")
+        await desk.restart()
         await desk.shows("a clean sheet", "Session s1 wasn't opened. scripted: no such session")
-        assert any("no such session" in line for line in desk.lines[: desk.view.region.bottom])
+        said = [entry.why for entry in desk.shown_session.conversation.entries if isinstance(entry, Reconnected)]
+        assert any("no such session" in why for why in said)
 
 
 async def test_a_session_in_which_nothing_was_said_is_replaced_by_a_new_one(
-    open_desk: OpenDesk, tmp_path: Path
+    open_tabs: OpenTabs, tmp_path: Path
 ) -> None:
     script = f"""
     from pathlib import Path
@@ -173,11 +181,11 @@ async def test_a_session_in_which_nothing_was_said_is_replaced_by_a_new_one(
         sys.exit(3)
     serve_until_closed()
     """
-    async with open_desk(script) as desk:
+    async with open_tabs(script) as desk:
         await desk.has_session()
         desk.let_go_on()
         await desk.shows("gone; Alt+R restarts it")
-        await desk.press("alt+r")
+        await desk.restart()
         await desk.has_session()
         assert desk.shown_session.session_id == "s2"
         assert not desk.sent("session/resume")
@@ -186,66 +194,67 @@ async def test_a_session_in_which_nothing_was_said_is_replaced_by_a_new_one(
         ]
 
 
-async def test_what_was_queued_waits_until_the_user_says_so(open_desk: OpenDesk, first_run: str) -> None:
+async def test_what_was_queued_waits_until_the_user_says_so(open_tabs: OpenTabs, first_run: str) -> None:
     script = """
     answer(expect("session/resume"))
     serve_until_closed()
     """
-    async with open_desk(
+    async with open_tabs(
         RESUMES, first_run.replace("    sys.std", '    expect("_go_on")\n    sys.std'), script
     ) as desk:
         await desk.shows("before the crash")
-        await desk.send("first")
+        await desk.give("first")
         await desk.send("second")
-        await desk.shows("1 queued")
+        assert [prompt.text for prompt in desk.queue.prompts] == ["second"]
         desk.let_go_on()
         await desk.shows("gone")
-        await desk.press("enter")
-        await desk.shows("1 queued, on hold · Alt+↓ edits · Alt+↑ takes", "Alt+R restarts it. What is queued stays.")
-        await desk.press("alt+down")
-        await desk.shows("1 queued, on hold · Enter edits · Delete removes")
-        await desk.press("escape", "alt+r")
-        await desk.shows("continues this session", "1 queued, on hold: Enter in an empty prompt sends the next")
-        await desk.shows("Alt+↓ edits or sends now")
-        await desk.hides("What is queued stays")
+        await desk.enter()
+        assert desk.notices[-1].message == "The agent is gone; Alt+R restarts it. What is queued stays."
+        await desk.until(lambda: desk.queue.is_held and not desk.queue.can_send)
+        await desk.restart()
+        await desk.until(lambda: desk.queue.can_go_on)
+        assert Reconnected(remembers=True) in desk.shown_session.conversation.entries
+        assert desk.queue.is_held
+        assert desk.app.notices.is_over["The agent is gone; Alt+R restarts it. What is queued stays."]()
         assert [params["prompt"][0]["text"] for params in desk.sent("session/prompt")] == ["first"]
-        assert "second" in desk.text
+        assert [prompt.text for prompt in desk.queue.prompts] == ["second"]
 
 
-async def test_an_agent_at_work_is_stopped_only_when_the_user_is_sure(open_desk: OpenDesk) -> None:
-    async with open_desk(SESSION, 'say("hello")', "serve_until_closed()") as desk:
+async def test_an_agent_at_work_is_stopped_only_when_the_user_is_sure(open_tabs: OpenTabs) -> None:
+    async with open_tabs(SESSION, 'say("hello")', "serve_until_closed()") as desk:
         await desk.shows("hello")
-        await desk.press("alt+r")
+        await desk.restart()
         await desk.shows("Restart the agent?")
-        assert "read on" not in desk.text, "there is nothing else to read"
-        await desk.press("escape")
-        await desk.hides("Restart the agent")
+        assert not desk.dialog.lines, "there is nothing else to read"
+        await desk.answer(False)
         assert len(desk.sent("initialize")) == 1
-        await desk.press("alt+r", "y")
-        await desk.shows("it has no memory of the conversation above")
-        assert "✗" not in desk.text, "it's what the user wanted"
+        await desk.restart()
+        await desk.answer(True)
+        await desk.until(lambda: Reconnected(remembers=False) in desk.shown_session.conversation.entries)
+        failures = [entry for entry in desk.shown_session.conversation.entries if isinstance(entry, Failure)]
+        assert not failures, "it's what the user wanted"
         assert len(desk.sent("initialize")) == 2
 
 
-async def test_which_other_tabs_a_restart_ends_stands_in_the_question(open_desk: OpenDesk) -> None:
+async def test_which_other_tabs_a_restart_ends_stands_in_the_question(open_tabs: OpenTabs) -> None:
     script = """
     prompt = expect("session/prompt")
     answer(prompt, stopReason="end_turn")
     answer(expect("session/new"), sessionId="s2")
     serve_until_closed()
     """
-    async with open_desk(SESSION, script) as desk:
+    async with open_tabs(SESSION, script) as desk:
         await desk.has_session()
         await desk.give("Count the stars")
-        await desk.press("ctrl+n")
+        await desk.do("begin_session")
         await desk.until(lambda: len(desk.tabs) == 2)
         await desk.has_session()
-        await desk.press("alt+r")
+        await desk.restart()
         await desk.shows("also ends another tab of this agent: “Count the stars”")
 
 
 @pytest.mark.parametrize("is_killed", [True, False])
-async def test_the_tabs_of_an_agent_come_back_together(open_desk: OpenDesk, tmp_path: Path, is_killed: bool) -> None:
+async def test_the_tabs_of_an_agent_come_back_together(open_tabs: OpenTabs, tmp_path: Path, is_killed: bool) -> None:
     script = f"""
     from pathlib import Path
     mark = Path({str(tmp_path / "ran")!r})
@@ -262,18 +271,18 @@ async def test_the_tabs_of_an_agent_come_back_together(open_desk: OpenDesk, tmp_
         sys.exit(3)
     serve_until_closed()
     """
-    async with open_desk(script) as desk:
-        await desk.has_session()
-        await desk.press("ctrl+n")
+    async with open_tabs(script) as desk:
+        await desk.shows("Hello")
+        await desk.do("begin_session")
         await desk.until(lambda: len(desk.tabs) == 2)
-        await desk.has_session()
+        await desk.shows("Hello")
         if is_killed:
             await desk.send("Go on")
             await desk.shows("gone; Alt+R restarts it")
-        await desk.press("alt+r")
+        await desk.restart()
         if not is_killed:
             await desk.shows("also ends another tab")
-            await desk.press_slowly("y")
+            await desk.answer(True)
         await desk.until(lambda: len(desk.sent("session/resume")) == 2)
         await desk.until(lambda: all(tab.session and tab.session.conversation.is_connected for tab in desk.tabs))
         assert {params["sessionId"] for params in desk.sent("session/resume")} == {"s1", "s2"}
@@ -281,33 +290,36 @@ async def test_the_tabs_of_an_agent_come_back_together(open_desk: OpenDesk, tmp_
 
 
 async def test_a_prompt_waits_until_the_session_is_in_the_mode_in_which_it_was_left(
-    open_desk: OpenDesk, tmp_path: Path
+    open_tabs: OpenTabs, tmp_path: Path
 ) -> None:
-    async with open_desk(SLOW_TO_OPEN) as desk:
+    async with open_tabs(SLOW_TO_OPEN) as desk:
         await desk.shows("before the crash")
         await desk.send("Go on")
         await desk.shows("exited with code 3")
-        await desk.press("alt+r")
+        await desk.restart()
         await desk.gets("session/set_mode")
-        await desk.press("alt+g")
+        await desk.do("send_again")
         await desk.shows("The session is still being opened.")
         await desk.send("And now?")
         await desk.shows("still being opened. Your draft stays.")
         desk.let_go_on()
-        await desk.shows("mode: Plan")
-        await desk.press("enter")
+        await desk.has_session()
+        assert [option.value for option in desk.shown_session.conversation.options] == ["plan"]
+        await desk.enter()
         await desk.shows("session/prompt in plan")
 
 
-async def test_a_prompt_that_is_due_before_the_session_is_open_waits_for_that(open_desk: OpenDesk) -> None:
-    async with open_desk(SLOW_TO_OPEN) as desk:
+async def test_a_prompt_that_is_due_before_the_session_is_open_waits_for_that(open_tabs: OpenTabs) -> None:
+    async with open_tabs(SLOW_TO_OPEN) as desk:
         await desk.shows("before the crash")
         await desk.send("/later 5m Report")
         await desk.send("Go on")
         await desk.shows("exited with code 3")
-        await desk.press("alt+r")
+        await desk.restart()
         await desk.gets("session/set_mode")
-        await desk.press("alt+down", "alt+enter")
-        await desk.shows("now: Report")
+        (later,) = desk.queue.scheduled
+        desk.tab.writing.send_now(later.key)
+        (later,) = desk.queue.scheduled
+        assert later.schedule.words.startswith("now: Report")
         desk.let_go_on()
         await desk.shows("session/prompt in plan")

@@ -11,13 +11,12 @@ from rich.cells import cell_len
 from acp_tui.client.errors import AgentNotFound, AgentRefused
 from acp_tui.conversation.facts import Choice, SelectOption
 from acp_tui.conversation.updates import Disconnected, OptionsReplaced, SessionUpdate, TurnEnded
-from acp_tui.ui.session.panel import SessionPanel
 from acp_tui.ui.session.status_line import TabState
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.ui.tab.stage import Failed, Live
 from acp_tui.ui.tab.tab import Tab
 from acp_tui.ui.tab.tabs import MIN_NAME, MORE, fitted
-from support.folding import ask, prompt
+from support.folding import ask, fold, prompt
 from support.screens import RecordedConnection, new_session
 
 MODE = SelectOption("mode", "Mode", "ask", (Choice("ask", "Ask"), Choice("code", "Code", "Writes files")), "mode")
@@ -26,13 +25,15 @@ MODE = SelectOption("mode", "Mode", "ask", (Choice("ask", "Ask"), Choice("code",
 class LoneTab(Tab):
     """Keeps what it tells the user."""
 
+    panel = None
+
     def __init__(self, *updates: SessionUpdate, link: AgentLink | None = None) -> None:
         """It shows a session that has received these updates."""
         super().__init__(link or AgentLink(None, "scripted"), Path("/project"))
         self.connection = RecordedConnection()
         self.told: list[str] = []
         session = new_session(*updates, connection=self.connection)
-        self.stage = Live(SessionPanel(session.conversation, session), session)
+        self.stage = Live(session)
 
     def say(self, text: str, **_: Any) -> None:
         """Keep it."""
@@ -127,7 +128,7 @@ def test_its_state_is_that_of_its_session(updates: tuple[SessionUpdate, ...], st
 
 def test_a_tab_without_a_session_says_why() -> None:
     tab, error = LoneTab(), AgentNotFound("no-such-agent")
-    tab.stage = Failed(SessionPanel(LoneTab(Disconnected("gone")).stage.panel.conversation), error, "try again")
+    tab.stage = Failed(fold(Disconnected("gone")), error, "try again")
     assert (tab.session, tab.failure, tab.phase, tab.state) == (None, error, "try again", TabState.FAILED)
 
 

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import gc
+from inspect import CORO_CLOSED, getcoroutinestate
+from weakref import ref
+
 import pytest
 from rich.cells import cell_len
 
+from acp_tui.client.agents.catalogue import Catalogue, EntrySource, ListedAgent
 from acp_tui.client.attachments.attach import mentions
 from acp_tui.conversation.updates import Disconnected, Reconnected
 from acp_tui.ui.conversation.view import ConversationView
+from acp_tui.ui.dialogs.agents import AgentsScreen
 from acp_tui.ui.session.status_line import Status, StatusLine, line_of
 from acp_tui.ui.tab.sessions import last_line
+from support.agents import scripted
 from support.changes import ONE_FILE, make_repository
 from support.desks import SESSION, Desk, OpenDesk
 from support.folding import agent, fold
@@ -406,3 +413,93 @@ async def test_changed_lines_stand_only_at_a_tab_that_is_alone_in_its_folder(ope
         await desk.has_session()
         await desk.press("f3")
         await desk.shows("1 ● scripted scripted")
+
+
+# Closed and left
+
+
+FORM = (
+    'send(id=7, method="elicitation/create", params={"sessionId": "s1", "mode": "form", "message": "Which name?",'
+    ' "requestedSchema": {"type": "object", "properties": {"name": {"type": "string"}}}})\n'
+)
+
+
+async def test_a_closed_tab_leaves_nothing_behind(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, TWO, "serve_until_closed()") as desk:
+        await desk.has_session()
+        await desk.press("ctrl+n")
+        await desk.has_session()
+        screen = ref(desk.tabs[1].screen)
+        await desk.press("alt+w", "a", "backspace")
+
+        def is_gone() -> bool:
+            gc.collect()
+            return screen() is None
+
+        await desk.until(is_gone)
+
+
+async def test_a_form_withdrawn_behind_another_tab_is_gone_on_return(
+    open_desk: OpenDesk,
+) -> None:
+    withdrawal = 'expect("_go_on")\nsend(method="$/cancel_request", params={"requestId": 7})\n'
+    async with open_desk(SESSION, TWO, 'expect("_go_on")', FORM, withdrawal, "serve_until_closed()") as desk:
+        await desk.has_session()
+        first = desk.tabs[0]
+        await desk.press("ctrl+n")
+        await desk.has_session()
+        await desk.press("alt+1")
+        await desk.has_session()
+        desk.let_go_on()
+        await desk.shows("Which name?")
+        await desk.pilot.app.switch_mode(desk.tabs[1].mode)
+        desk.let_go_on()
+        await desk.until(lambda: first.state.value != "needs you")
+        await desk.press("alt+1")
+        await desk.shows("canceled without an answer")
+        await desk.hides("scripted asks")
+
+
+async def test_work_that_is_canceled_before_it_begins_is_closed(open_desk: OpenDesk) -> None:
+    async def work() -> None:
+        pass
+
+    async with open_desk(SESSION, "serve_until_closed()") as desk:
+        await desk.has_session()
+        all_work = [work(), work()]
+        for each in all_work:
+            desk.tabs[0].run(each, group="the same")
+        await desk.until(lambda: all(getcoroutinestate(each) == CORO_CLOSED for each in all_work))
+
+
+async def test_the_agent_that_a_tab_runs_by_a_command_is_the_first_to_start_again(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, "serve_until_closed()") as desk:
+        await desk.has_session()
+        await desk.press("alt+a")
+        await desk.shows("Used last 1 scripted")
+        await desk.press("enter")
+        await desk.until(lambda: len(desk.tabs) == 2)
+        await desk.has_session()
+        assert desk.tabs[1].link is not desk.tabs[0].link
+        assert desk.tabs[1].link.command == desk.tabs[0].link.command
+
+
+async def test_another_agent_is_started_in_a_worktree(open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with open_desk(SESSION, "serve_until_closed()") as desk:
+        home = desk.tabs[0].cwd
+        make_repository(home, ONE_FILE)
+        await desk.has_session()
+        other = ListedAgent(scripted(SESSION + "serve_until_closed()"), EntrySource.USER, "Other")
+        monkeypatch.setattr(AgentsScreen.__init__, "__defaults__", (lambda: Catalogue((other,)), lambda: None))
+        await desk.press("alt+a")
+        await desk.shows("It works in this folder · Tab: in a new worktree")
+        await desk.press("tab")
+        await desk.shows("It works in a new git worktree of this folder")
+        await desk.press("down", "enter")
+        await desk.until(lambda: len(desk.tabs) == 2)
+        await desk.has_session()
+        assert desk.tabs[1].cwd.parent == home.parent / f"{home.name}.worktrees"
+        assert desk.tabs[1].link is not desk.tabs[0].link
+        await desk.until(lambda: f"worktree {desk.tabs[1].cwd.name} · F1 help" in desk.status)
+        await desk.press("alt+1")
+        await desk.until(lambda: "F1 help" in desk.status and "worktree" not in desk.status)

@@ -11,7 +11,8 @@ import pytest
 from acp_tui.client.changes import tracker
 from acp_tui.ui.tab import opening
 from support.agents import settle
-from support.desks import SESSION, OpenDesk
+from support.desks import SESSION
+from support.tabs import OpenTabs
 
 TURN = 'answer(expect("session/prompt"), stopReason="end_turn")\nserve_until_closed()'
 
@@ -32,11 +33,11 @@ class Crowded:
 
 
 async def test_only_the_first_prompt_waits_for_a_look_at_the_files(
-    open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
+    open_tabs: OpenTabs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     crowded = Crowded(monkeypatch)
     monkeypatch.setattr(opening, "STOCK_LIMIT_S", math.inf)
-    async with open_desk(SESSION, TURN) as desk:
+    async with open_tabs(SESSION, TURN) as desk:
         await desk.has_session()
         await desk.send("go")
         await crowded.begun.wait()
@@ -46,10 +47,10 @@ async def test_only_the_first_prompt_waits_for_a_look_at_the_files(
         await desk.gets("session/prompt")
 
 
-async def test_a_prompt_does_not_wait_for_ever(open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_prompt_does_not_wait_for_ever(open_tabs: OpenTabs, monkeypatch: pytest.MonkeyPatch) -> None:
     Crowded(monkeypatch)
     monkeypatch.setattr(opening, "STOCK_LIMIT_S", 0)
-    async with open_desk(SESSION, TURN) as desk:
+    async with open_tabs(SESSION, TURN) as desk:
         await desk.has_session()
         await desk.send("go")
         await desk.gets("session/prompt")
