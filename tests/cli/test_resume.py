@@ -220,7 +220,7 @@ async def test_sessions_are_listed_with_the_line_that_was_looked_for_and_as_json
     row, line = capsys.readouterr().out.splitlines()
     assert row.startswith(session_id[:8])
     assert row.endswith("Zebras?")
-    assert line.strip() == "Striped horses, I mean"
+    assert line.strip() == "You: Striped horses, I mean"
     assert main(["sessions", "--all", "--format", "json"]) == 0
     (listed,) = data_of("sessions", capsys.readouterr().out)
     assert (listed["session_id"], listed["prompts"], listed["cwd"]) == (session_id, 1, str(tmp_path))
