@@ -135,10 +135,14 @@ class Keys:
         return before_key is not None and before_key(event) is True
 
     def _is_for_what_was_before(self, event: events.Key) -> bool:
-        """Whether this is Enter again, before anyone could read what Enter has just opened: a double press, say."""
+        """Whether this is Enter again, before anyone could see, and read, what Enter has just opened."""
         at_s, screens = self._clock() - age_of(event.time, time.monotonic()), tuple(self._app.screen_stack)
         before, self._entered = self._entered, (at_s, screens) if event.key == "enter" else None
-        if before is None or self._entered is None or at_s - before[0] >= GUARD_S or screens[-1] in before[1]:
+        if before is None or self._entered is None or screens[-1] in before[1]:
+            return False
+        opened = getattr(screens[-1], "opened", None)
+        is_shown = not isinstance(opened, AnswerGuard) or opened.was_shown_before(event)
+        if is_shown and at_s - before[0] >= GUARD_S:
             return False
         self._entered = at_s, before[1]
         return True
@@ -200,7 +204,7 @@ def _keymap_of(app: App[Any]) -> Keymap:
     return keymap if isinstance(keymap, Keymap) else DEFAULT_KEYMAP
 
 
-def _keys_of(widget: Widget) -> Keys | None:
+def keys_of(widget: Widget) -> Keys | None:
     keys = getattr(widget.app, "keys", None)
     return keys if isinstance(keys, Keys) else None
 
@@ -221,32 +225,20 @@ def keys_in_force(widget: Widget) -> Keymap:
 
 def idle_s(widget: Widget) -> float:
     """How long ago the last key, click, or paste was."""
-    keys = _keys_of(widget)
+    keys = keys_of(widget)
     return keys.idle_s if keys is not None else 0.0
-
-
-def pause_before_key_s(widget: Widget) -> float:
-    """How long the pause before the last key, click, or paste was."""
-    keys = _keys_of(widget)
-    return keys.pause_s if keys is not None else 0.0
 
 
 def note_question_gone(widget: Widget, *, took_text: bool = False) -> None:
     """Drop keys that were meant for this question, which had the focus (`Keys.note_question_gone`)."""
-    keys = _keys_of(widget)
+    keys = keys_of(widget)
     if keys is not None:
         keys.note_question_gone(took_text=took_text)
 
 
-def is_stray(widget: Widget, event: events.Key) -> bool:
-    """Whether the key was meant for a question that is gone."""
-    keys = _keys_of(widget)
-    return keys is not None and keys.is_stray(event)
-
-
 def follow_keys(widget: Widget, redraw: Callable[[], None]) -> None:
     """Call `redraw` when the keymap changes, as long as the widget exists."""
-    if _keys_of(widget) is not None:
+    if keys_of(widget) is not None:
         widget.watch(widget.app, "keymap", redraw, init=False)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, ClassVar, Final, TypeVar
@@ -21,6 +22,7 @@ from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.visible.cutting import cut_shown
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
+from acp_tui.ui.kit.answer_guard import AnswerGuard
 from acp_tui.ui.rendering.wrapping import SEPARATOR, pack
 from acp_tui.ui.textual_gaps.internals import press_in
 
@@ -101,9 +103,14 @@ class Dialog(ModalScreen[R]):
         super().__init__(classes="dialog")
         self.title = str(title)
         self.frame = Frame(title, keys, *parts)
+        self.opened = AnswerGuard(time.monotonic, self)
+        """Knows since when the terminal shows the dialog."""
 
     def compose(self) -> ComposeResult:
         yield self.frame
+
+    def on_screen_resume(self) -> None:
+        self.opened.arm()
 
     def action_close(self) -> None:
         self.dismiss(None)

@@ -25,7 +25,7 @@ from acp_tui.conversation import GUARD_S, elicitation
 from acp_tui.conversation.updates import ElicitationAction
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.web_address import host_of, is_openable, split_at_host, warnings_of
-from acp_tui.ui.commands.keys import is_stray, keys_in_force, pause_before_key_s
+from acp_tui.ui.commands.keys import keys_in_force, keys_of
 from acp_tui.ui.commands.table import PAGES, STEPS, bindings_of
 from acp_tui.ui.kit.answer_guard import STRAYED, QuestionGuard, TakesText
 from acp_tui.ui.kit.desktop import copy
@@ -239,7 +239,8 @@ class FormCard(VerticalScroll, can_focus=True):
 
     def enter(self) -> None:
         """Focus the card at the user's request; the first field if the key wasn't one of several pressed in a row."""
-        is_meant = self.guard.is_open and pause_before_key_s(self) >= GUARD_S
+        keys = keys_of(self)
+        is_meant = self.guard.is_open and keys is not None and keys.pause_s >= GUARD_S
         self.guard.enter(self._stops[1] if is_meant and self._rows is None and self._editors else self)
 
     @property
@@ -277,7 +278,8 @@ class FormCard(VerticalScroll, can_focus=True):
             await self.guard.take_key(event, decides, rejects=event.key == "0")
         else:  # it was on its way here when the focus moved
             event.stop()
-            if self.screen.focused is not None and not is_stray(self, event):
+            keys = keys_of(self)
+            if self.screen.focused is not None and not (keys is not None and keys.is_stray(event)):
                 press_in(self.screen.focused, event)
 
     async def _take_key_of_part(self, event: events.Key) -> None:

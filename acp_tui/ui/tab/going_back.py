@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -25,7 +24,6 @@ from acp_tui.ui.changes.changed_files import change_segments
 from acp_tui.ui.changes.follower import failed, files, summary_of
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.dialogs.agents import choose_agent
-from acp_tui.ui.kit.answer_guard import AnswerGuard
 from acp_tui.ui.kit.dialog import Dialog
 from acp_tui.ui.kit.filtered_list import FilteredList
 from acp_tui.ui.kit.line_view import LineView
@@ -356,8 +354,6 @@ class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
         self._prompts = PromptList()
         self._ways = WayList(source.ways(prompt, None), way)
         self._files = FileRows()
-        self._guard = AnswerGuard(time.monotonic, self)
-        """Knows since when the terminal shows the dialog."""
         super().__init__("Go back to a prompt", KEYS, self._prompts, self._ways, self._files)
 
     def on_mount(self) -> None:
@@ -366,12 +362,11 @@ class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
         self._prompts.go_to(prompt)
         self._ways.go_to(self._ways.way)
         self._prompts.search()
-        self._guard.arm()
         self._follow()
 
     def before_key(self, event: events.Key) -> bool:
         """Take text for the draft that was typed before the dialog was there to be seen."""
-        if not event.is_printable or self._guard.was_shown_before(event):
+        if not event.is_printable or self.opened.was_shown_before(event):
             return False
         self.write_below(event.character or "")
         return True

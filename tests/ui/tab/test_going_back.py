@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from textual.events import Key
+from textual.widget import Widget
 
 from acp_tui.client.changes import tracker
+from acp_tui.ui.kit import answer_guard
 from acp_tui.ui.prompt.input import PromptInput
 from acp_tui.ui.tab.going_back import GoBackDialog
 from support.desks import SESSION, Desk, OpenDesk
@@ -269,6 +274,28 @@ async def test_a_second_enter_at_once_is_not_for_what_the_first_one_opened() -> 
         await page.until(lambda: "◉ Go on with another agent" in page.text)
         await page.press("enter", "enter")
         assert "◉ Go on with another agent" in page.text
+        await page.press_slowly("enter")
+        await page.until(lambda: "◉ Go on with another agent" not in page.text)
+
+
+async def test_enter_again_is_not_for_what_the_terminal_does_not_show_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: dict[object, Callable[[float], None]] = {}
+
+    def when_shown(key: object, _: Widget, tell: Callable[[float], None], *, is_known: bool = False) -> None:
+        shown[key] = tell
+
+    fence = SimpleNamespace(when_shown=when_shown, is_awaited=shown.__contains__, has_input_since=lambda _: False)
+    async with open_page() as page:
+        await page.send("prompt")
+        await page.end_turn()
+        await page.write("/handover")
+        monkeypatch.setattr(answer_guard, "fence_of", lambda _: fence)
+        await page.press("enter")
+        await page.until(lambda: "◉ Go on with another agent" in page.text)
+        await page.press_slowly("enter", "enter")
+        assert "◉ Go on with another agent" in page.text
+        for tell in shown.values():
+            tell(time.monotonic())
         await page.press_slowly("enter")
         await page.until(lambda: "◉ Go on with another agent" not in page.text)
 
