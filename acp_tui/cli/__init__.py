@@ -72,7 +72,7 @@ def code_of(error: errors.ClientError | None) -> ExitCode:
             return ExitCode.AGENT_LOST
         case errors.Unsupported() | errors.UnknownSession():
             return ExitCode.USAGE
-        case errors.AgentRefused(said=said) if said is not None and said.can_be_retried:
+        case errors.AgentRefused(said=said) if said is not None and (said.retry_after_s, said.retry_at) != (None, None):
             return ExitCode.LIMIT_REACHED
         case _:
             return ExitCode.ERROR

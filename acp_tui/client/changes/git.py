@@ -79,10 +79,6 @@ class Git:
         ignored = prefix and await git._run("check-ignore", "./", ok=(0, 1))
         return None if ignored else git
 
-    @property
-    def is_top(self) -> bool:
-        return not self.prefix
-
     async def open_index(self) -> GitIndex:
         index = await to_thread.run_sync(GitIndex, self.index_file, self.prefix, self.id_bytes)
         if index.is_missing and await self._run("ls-files", "-z", "--cached"):

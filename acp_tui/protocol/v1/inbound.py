@@ -40,7 +40,7 @@ def read_update(params: Any, readers: Mapping[str, Reader] | None = None) -> tup
         return facts.SessionId(session_id), (chunk,)
     read = (READERS if readers is None else readers).get(kind)
     said: Updates = (updates.UnknownUpdate(cut_text(kind), cut_value(update)),) if read is None else read(update)
-    return facts.SessionId(session_id), subagents.of_call(update, said)
+    return facts.SessionId(session_id), tuple(subagents.of_call(update, said))
 
 
 def _malformed(missing: str) -> NoReturn:
