@@ -2,13 +2,14 @@
 
 Start with `commands` (all commands, options, and their help), then read `main` (what runs them). `exec` runs a
 turn without a screen, `plain` is the line mode, `screen` starts the user interface. This module has the exit
-statuses.
+statuses, and what ends output.
 """
 
 from __future__ import annotations
 
+import os
 from enum import IntEnum
-from typing import Final
+from typing import Final, TextIO
 
 from acp_tui.client import errors
 
@@ -76,3 +77,11 @@ def code_of(error: errors.ClientError | None) -> ExitCode:
             return ExitCode.LIMIT_REACHED
         case _:
             return ExitCode.ERROR
+
+
+def discard_output(*streams: TextIO) -> None:
+    """Discard what is still written to these streams. Python would fail at exit on what they have buffered."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in streams:
+        os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
