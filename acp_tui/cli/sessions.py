@@ -129,8 +129,6 @@ class NoSuchSession(ClientError):
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """What `--resume` found."""
-
     past: PastSession
     index: SessionIndex
     command: AgentCommand | None

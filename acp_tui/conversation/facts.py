@@ -403,8 +403,6 @@ class AuthMethod:
 
 @dataclass(frozen=True, slots=True)
 class ProviderRoute:
-    """Where requests to a provider go."""
-
     api_type: str
     """Which API it has, such as `anthropic`."""
     base_url: str

@@ -54,7 +54,6 @@ class DemoSession:
         return session
 
     def message_id(self, kind: str, given: str | None) -> str:
-        """The ID of the message that a chunk of this kind belongs to."""
         if given is not None:
             self.end_message()
             return given

@@ -78,8 +78,6 @@ async def confirm(console: Console, question: str) -> bool:
 
 
 class Permissions:
-    """The permission requests of one session."""
-
     def __init__(
         self,
         session: Session,

@@ -382,7 +382,6 @@ class Console:
         return self._read_for is None and (bool(self._said) or self.prompt != self._read_under)
 
     def _is_pause(self, typed: str) -> bool:
-        """Whether nothing was typed for a while."""
         if typed != self._typed:
             self._typed, self._typed_at = typed, time.monotonic()
         return time.monotonic() - self._typed_at >= PAUSE_S

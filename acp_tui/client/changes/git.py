@@ -32,8 +32,6 @@ _MAX_ATTRIBUTES_BYTES: Final = 1 << 20
 
 
 class Committed(NamedTuple):
-    """A file or link of a commit."""
-
     mode: int
     blob: bytes
     size: int

@@ -155,7 +155,6 @@ class Box:
 
     @property
     def tmp(self) -> Path:
-        """The folder that is its /tmp."""
         return self.own.path / "tmp"
 
     def access(self, path: Path) -> Access:

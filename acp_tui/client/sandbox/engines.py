@@ -194,8 +194,6 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """What enforces boxes."""
-
     name: str
     program: str = ""
     """Its path; "" if processes confine themselves."""

@@ -201,8 +201,6 @@ class DirectoryEntry:
 
 @dataclass(frozen=True, slots=True)
 class _Start:
-    """A directory from which walks begin."""
-
     spelling: Names
     directory: Names
     inside: bool
@@ -358,7 +356,6 @@ class HeldDirectory:
     """Open until its holder closes it."""
 
     def is_same(self, other: HeldDirectory) -> bool:
-        """Whether both are the same directory at the same path."""
         return self.location == other.location and os.path.sameopenfile(self.fd, other.fd)
 
 

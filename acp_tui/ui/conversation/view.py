@@ -559,7 +559,6 @@ class ConversationView(DetachedOwner, can_focus=True):
 
     @property
     def top_line(self) -> int:
-        """The line of the conversation on the first row."""
         return self.scrolling.top_line
 
     @property

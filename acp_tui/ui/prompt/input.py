@@ -124,8 +124,6 @@ class _StashedDraft(NamedTuple):
 
 
 class PromptInput(DraftArea):
-    """The draft of the next prompt."""
-
     DEFAULT_CSS = "PromptInput { height: 3; max-height: 12; }"
 
     PLACE: Final = "prompt"

@@ -43,8 +43,6 @@ class Speed:
 
 
 class Player:
-    """A timeline at a moment."""
-
     def __init__(self, timeline: Timeline) -> None:
         self.timeline = timeline
         self.restart()

@@ -443,8 +443,6 @@ REDRAW_S: Final = 0.1
 
 
 class Position(NamedTuple):
-    """The content of the bar."""
-
     at_s: float = 0.0
     length_s: float = 0.0
     is_playing: bool = False

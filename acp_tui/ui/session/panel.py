@@ -212,7 +212,6 @@ class SessionPanel(Vertical):
 
     @property
     def views(self) -> tuple[ConversationView, ...]:
-        """All views, visible or not."""
         return (self._main,) if self._subagent_view is None else (self._main, self._subagent_view)
 
     def open_subagent(self, session_id: SessionId) -> None:
