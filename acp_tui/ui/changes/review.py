@@ -108,16 +108,10 @@ def _facts(review: Review) -> Iterator[str]:
     lines = (*review.before_lines, *review.after_lines)
     if lines and all(line.endswith(b"\r\n") for line in lines):
         yield "All lines end in CRLF."
-    if not all(map(_is_utf8, lines)):
-        yield "Bytes that aren't UTF-8 are shown as �."
-
-
-def _is_utf8(line: bytes) -> bool:
     try:
-        line.decode()
+        b"\n".join(lines).decode()
     except UnicodeDecodeError:
-        return False
-    return True
+        yield "Bytes that aren't UTF-8 are shown as �."
 
 
 BAR: Final = "▌ "
