@@ -24,7 +24,7 @@ else:
 
     def _value_class(cls, options):
         kinds = inspect.get_annotations(cls)
-        names = [name for name, kind in kinds.items() if not _is_class_variable(kind)]
+        names = [name for name, kind in kinds.items() if not str(kind).removeprefix("typing.").startswith("ClassVar")]
         own = dict(cls.__dict__)
         defaults = {name: own.pop(name) for name in names if name in own}
         for name in ("__dict__", "__weakref__"):
@@ -43,9 +43,6 @@ else:
         own["__layout__"] = names, defaults
         bases = [base for base in cls.__bases__ if base is not object]
         return type(cls)(cls.__name__, (*bases, methods), own)
-
-    def _is_class_variable(kind):
-        return str(kind).removeprefix("typing.").startswith("ClassVar")
 
     def _of(default, attribute, otherwise):
         """What `field(...)` sets for this attribute."""

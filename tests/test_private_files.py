@@ -15,10 +15,9 @@ PACKAGE: Final = ROOT / "acp_tui"
 
 DOOR: Final = "client/private_files.py"
 OTHERS: Final = {
-    "cli/exec_output.py: os.O_WRONLY": "the null device",
+    "cli/__init__.py: os.O_WRONLY": "the null device",
     "cli/terminal.py: os.O_RDWR": "the terminal itself",
     "cli/main.py: os.O_WRONLY": "the null device",
-    "cli/plain/console.py: os.O_WRONLY": "the same",
     "cli/main.py: open": "the same, as a standard stream",
     "cli/replay.py: TemporaryDirectory": "0700 under any umask; what is in it goes with it",
     "client/temporary.py: mkdtemp": "the demo's project, and the temporary files of a sandbox: 0700, and ours",

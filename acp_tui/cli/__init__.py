@@ -2,13 +2,14 @@
 
 Start with `commands` (all commands, options, and their help), then read `main` (what runs them). `exec` runs a
 turn without a screen, `plain` is the line mode, `screen` starts the user interface. This module has the exit
-statuses.
+statuses, and what ends output.
 """
 
 from __future__ import annotations
 
+import os
 from enum import IntEnum
-from typing import Final
+from typing import Final, TextIO
 
 from acp_tui.client import errors
 
@@ -72,7 +73,15 @@ def code_of(error: errors.ClientError | None) -> ExitCode:
             return ExitCode.AGENT_LOST
         case errors.Unsupported() | errors.UnknownSession():
             return ExitCode.USAGE
-        case errors.AgentRefused(said=said) if said is not None and said.can_be_retried:
+        case errors.AgentRefused(said=said) if said is not None and (said.retry_after_s, said.retry_at) != (None, None):
             return ExitCode.LIMIT_REACHED
         case _:
             return ExitCode.ERROR
+
+
+def discard_output(*streams: TextIO) -> None:
+    """Discard what is still written to these streams. Python would fail at exit on what they have buffered."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in streams:
+        os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)

@@ -117,7 +117,6 @@ def _fitted(begin: str, about: str, columns: int, indent: int) -> Iterator[str]:
 
 
 def _how(agent: ListedAgent) -> tuple[str, str]:
-    """Return whether an agent can run, and what that takes."""
     if agent.obstacle and agent.offer is not None:
         return "asks first", f"to install it: {agent.offer.tool or 'acp-tui'} downloads {agent.offer.source}"
     if agent.obstacle:

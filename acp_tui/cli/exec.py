@@ -49,11 +49,6 @@ def take_turn(command: AgentCommand, prompt: str, settings: Settings, args: Args
     return anyio.run(run)
 
 
-def _code_of(stop_reason: str | None) -> ExitCode:
-    """Return the exit status for a stop reason; None means that it was unreadable."""
-    return ExitCode.AGENT_LOST if stop_reason is None else OF_STOP_REASON.get(stop_reason, ExitCode.ERROR)
-
-
 class _Turn:
     def __init__(self, command: AgentCommand, prompt: str, settings: Settings, args: Args) -> None:
         self._command = command
@@ -192,8 +187,9 @@ class _Turn:
             if self._prompter.has_rejected:
                 self._codes.add(ExitCode.PERMISSION_REJECTED)
         conversation = session.conversation
-        self._codes.add(_code_of(conversation.last_stop_reason))
-        if conversation.last_stop_reason is None and isinstance(failure := conversation.entries[-1], entries.Failure):
+        reason = conversation.last_stop_reason
+        self._codes.add(ExitCode.AGENT_LOST if reason is None else OF_STOP_REASON.get(reason, ExitCode.ERROR))
+        if reason is None and isinstance(failure := conversation.entries[-1], entries.Failure):
             self._output.say(failure.message)  # the agent's other errors are raised
 
     def _on_change(self, change: Change) -> None:

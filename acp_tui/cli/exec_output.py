@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from acp_tui.cli import ExitCode
+from acp_tui.cli import ExitCode, discard_output
 from acp_tui.cli.output import error_text
 from acp_tui.client.errors import ClientError
 from acp_tui.client.export.facts import ExportFacts
@@ -222,7 +222,7 @@ class Streams:
                 sys.stdout.flush()
         except OSError as error:
             # Otherwise, buffered output would be written at exit and cause another error.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            discard_output(sys.stdout)
             if error.errno != errno.ECANCELED:
                 self._on_lost(error)
 

@@ -17,7 +17,7 @@ from collections.abc import Iterator, MutableMapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Final, TextIO, cast
 
-from acp_tui.cli import ExitCode
+from acp_tui.cli import ExitCode, discard_output
 from acp_tui.cli.put_off import put_off
 from acp_tui.conversation.visible import VisibleStream
 
@@ -65,10 +65,10 @@ def _main(argv: list[str]) -> int:
         return ExitCode.CANCELLED
     except Exception as error:  # noqa: BLE001 - the outermost boundary; the traceback is shown on request
         if isinstance(error, BrokenPipeError) and not sys.stdout.isatty():
-            _give_up_stdout()
+            discard_output(sys.stdout)
             return ExitCode.DONE  # with `| head`, the reader has all it wants
         if isinstance(error, OutputFailed):
-            _give_up_stdout()
+            discard_output(sys.stdout)
             sys.stderr.write(f"acp-tui: can't write to stdout: {error.strerror}\n")
             return ExitCode.ERROR
         if os.environ.get("ACP_TUI_DEBUG"):
@@ -89,13 +89,6 @@ def _run(argv: list[str]) -> int:
         return chosen.run(args)
     except command.UsageError as error:
         return arguments.say_wrong_use(chosen, str(error))
-
-
-def _give_up_stdout() -> None:
-    """Discard buffered output, because Python would fail on it again at exit."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)
 
 
 STUCK_S: Final = 0.5

@@ -79,8 +79,6 @@ class OneByOne(Generic[T]):
 
 
 class Asker(Protocol):
-    """Where the user is asked."""
-
     def say(self, text: str) -> None:
         """Print these lines."""
 

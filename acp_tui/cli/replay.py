@@ -201,13 +201,10 @@ async def _rendered(source: RecordedSession | Path | str, suffix: str, view: Vie
     else:
         opened = timeline_of_demo(source, user, view.size)
     async with opened as timeline:
-        if view.at is not None and _is_beyond(timeline, view.at):
+        events, seconds = (view.at.events or 0, view.at.seconds or 0.0) if view.at is not None else (0, 0.0)
+        if events > timeline.length or seconds > timeline.length_s:
             say(
                 f"the recording ends at {clock(timeline.length_s)} ({timeline.length_s:.1f}s), "
                 f"after {timeline.length:,} events, so its end is shown"
             )
         return await render(timeline, view, suffix)
-
-
-def _is_beyond(timeline: Timeline, spot: Spot) -> bool:
-    return (spot.events or 0) > timeline.length or (spot.seconds or 0.0) > timeline.length_s

@@ -70,14 +70,9 @@ def fitted(appearance: Appearance) -> Appearance:
         keep_keys(sys.stdin.fileno())
     return replace(
         appearance,
-        theme=appearance.theme or _theme_of_terminal(),
+        theme=appearance.theme or _app_class().theme_for(light_or_dark(os.environ, _asked), os.environ),
         ascii=appearance.ascii or not has_unicode(os.environ),
     )
-
-
-def _theme_of_terminal() -> str:
-    shade = light_or_dark(os.environ, _asked)
-    return _app_class().theme_for(shade, os.environ)
 
 
 def _asked() -> bytes:

@@ -129,8 +129,6 @@ class NoSuchSession(ClientError):
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """What `--resume` found."""
-
     past: PastSession
     index: SessionIndex
     command: AgentCommand | None
@@ -183,11 +181,6 @@ def say_if_open_elsewhere(past: PastSession) -> None:
         say(told)
 
 
-def find_session(index: SessionIndex, wanted: str) -> PastSession:
-    """Return the recorded session whose ID is or begins with `wanted`. Raises ClientError."""
-    return past_session(_recorded(index, wanted))
-
-
 def session_named(source: Path | str) -> RecordedSession | Path | str:
     """Return the session whose ID is or begins with `source`, unless that is a recording's file or a scenario."""
     if isinstance(source, str) or source.name != str(source) or source.suffix or source.exists():
@@ -210,7 +203,7 @@ def files_of(source: RecordedSession | Path) -> Sequence[Path]:
 
 def _named(index: SessionIndex, wanted: str, cwd: Path, args: AgentCommand | None) -> PastSession:
     if args is None:
-        return find_session(index, wanted)
+        return past_session(_recorded(index, wanted))
     found = index.find(wanted)
     if found is None:  # the agent may know it from elsewhere
         return PastSession(args.name, SessionId(wanted), cwd, is_listed=True)

@@ -278,7 +278,6 @@ def _agreed_to(command: AgentCommand) -> AgentCommand:
 
 
 def say_sandbox(agent: Agent, say: Callable[[str], None]) -> None:
-    """Say which sandbox the agent runs in, if any."""
     if agent.sandbox is not None:
         say(f"{agent.command.name} runs in the sandbox {agent.sandbox.named}")
         for gap in agent.sandbox.engine.gaps:

@@ -76,16 +76,10 @@ class AuthenticationRequired(ClientError):
     """The agent requires the user to log in first."""
 
     def __init__(
-        self,
-        message: str,
-        methods: Sequence[AuthMethod],
-        *,
-        hint: str = "",
-        detail: str = "",
-        said: ErrorFacts | None = None,
+        self, message: str, methods: Sequence[AuthMethod], *, detail: str = "", said: ErrorFacts | None = None
     ) -> None:
         """The methods that the agent names in `said` come first."""
-        super().__init__(message, hint=hint, detail=detail)
+        super().__init__(message, detail=detail)
         named = said.auth_methods if said is not None else ()
         self.methods = tuple(sorted(methods, key=lambda method: method.method_id not in named))
         self.said = said

@@ -53,12 +53,16 @@ def save_block(block: Saveable, folder: Path) -> Path:
 
     Raises: ClientError, if nothing was saved.
     """
-    content = _content(block)
+    content, name = _content(block), safe_name(block)
     try:
         make_private(folder)
-        return _write_new(folder, safe_name(block), content)
+        for path in _free_names(folder, name):
+            with suppress(FileExistsError):
+                _write(path, content)
+                return path
     except OSError as error:
         raise ClientError(f"It can't be saved in {folder}: {error.strerror or error}") from error
+    raise ClientError(f"It can't be saved in {folder}: too many files are named {name}")
 
 
 def safe_name(block: Saveable) -> str:
@@ -108,14 +112,6 @@ def _suffix_of(block: Saveable) -> str:
     # A new instance knows only Python's table, so a file's name doesn't depend on the machine.
     guessed = mimetypes.MimeTypes(()).guess_extension(mime_type, strict=False)
     return guessed or (".txt" if isinstance(block, TextResource) else ".bin")
-
-
-def _write_new(folder: Path, name: str, content: bytes) -> Path:
-    for path in _free_names(folder, name):
-        with suppress(FileExistsError):
-            _write(path, content)
-            return path
-    raise ClientError(f"It can't be saved in {folder}: too many files are named {name}")
 
 
 def _free_names(folder: Path, name: str) -> Iterator[Path]:

@@ -142,7 +142,9 @@ async def changes_in(worktree: Worktree) -> list[ChangedFile]:
         paths = sorted({*base, *await git.not_ignored()})
         tree = Tree(root)
         changed = await to_thread.run_sync(_changed, tree, base, paths)
-        blobs = await _blobs(root, [base[path] for path, _ in changed if path in base])
+        blobs: dict[bytes, bytes] = {}
+        for batch in _batches(base[path] for path, _ in changed if path in base):
+            blobs |= await git.blobs(stored.blob for stored in batch)
         return [ChangedFile(path, _state(base.get(path), blobs), after) for path, after in changed]
 
 
@@ -252,13 +254,6 @@ def _names(wanted: str) -> Iterator[str]:
     if wanted:
         yield wanted
     yield from (f"{wanted or 'session'}-{number}" for number in count(2 if wanted else 1))
-
-
-async def _blobs(top: Path, files: Iterable[Committed]) -> dict[bytes, bytes]:
-    found: dict[bytes, bytes] = {}
-    for batch in _batches(files):
-        found |= await Git(top).blobs(stored.blob for stored in batch)
-    return found
 
 
 def _batches(files: Iterable[Committed]) -> Iterator[list[Committed]]:

@@ -115,7 +115,10 @@ class EntryList(Sequence[Entry]):
         if self._store is not None:
             at_once = min(self.kept, PACKED_AT_ONCE)
             if len(self.recent) >= self.kept + at_once:
-                self._pack(self._store, at_once)
+                self._pack_recent(self._store, at_once)
+                too_many = min(len(self.changed) - self.kept, at_once)
+                for index in list(islice(self.changed, max(too_many, 0))):
+                    self._put(self._store, index, self.changed.pop(index))
             self._touch(self._store, len(self) - 1)
 
     def changing(self, index: int) -> Entry:
@@ -139,13 +142,6 @@ class EntryList(Sequence[Entry]):
         return other
 
     # Packing
-
-    def _pack(self, store: Store, at_once: int) -> None:
-        """Move entries far above the end into the store."""
-        self._pack_recent(store, at_once)
-        too_many = min(len(self.changed) - self.kept, at_once)
-        for index in list(islice(self.changed, max(too_many, 0))):
-            self._put(store, index, self.changed.pop(index))
 
     def _pack_recent(self, store: Store, count: int) -> None:
         for entry in self.recent[:count]:

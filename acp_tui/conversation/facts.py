@@ -62,10 +62,6 @@ class ErrorFacts:
     auth_methods: tuple[str, ...] = ()
     """The IDs of login methods that help."""
 
-    @property
-    def can_be_retried(self) -> bool:
-        return self.retry_after_s is not None or self.retry_at is not None
-
     def heard(self, now: float | None) -> ErrorFacts:
         """Return the facts with both times, as far as the time they were heard at is known."""
         after, at = self.retry_after_s, self.retry_at
@@ -407,8 +403,6 @@ class AuthMethod:
 
 @dataclass(frozen=True, slots=True)
 class ProviderRoute:
-    """Where requests to a provider go."""
-
     api_type: str
     """Which API it has, such as `anthropic`."""
     base_url: str

@@ -52,7 +52,6 @@ def shown_state(
 
 
 def kind_word(option: PermissionOption) -> str:
-    """Return our word for an answer."""
     return option.name if option.is_ours else KIND_WORDS[option.counts_as]
 
 

@@ -137,8 +137,6 @@ def _squeezed(message: Entry) -> str:
 
 
 class _Turn:
-    """A recorded turn."""
-
     def __init__(self, entries: Sequence[Entry]) -> None:
         self.entries = entries
         self._messages = [(at, one, _squeezed(one)) for at, one in enumerate(entries) if isinstance(one, Message)]

@@ -144,8 +144,6 @@ class _ShellCommand(NamedTuple):
 
 
 class RequestOutline:
-    """Tells one request, once."""
-
     def __init__(self, asked: ShownRequest, warnings: Iterable[str], bounds: Bounds = ON_SCREEN) -> None:
         """`warnings` are the client's, about the call."""
         self.left_out = 0

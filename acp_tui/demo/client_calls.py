@@ -61,9 +61,6 @@ class ClientCalls:
         content = at(answer, "content")
         return str(at(answer, "action")), content if isinstance(content, dict) else {}
 
-    def complete_elicitation(self, elicitation_id: str) -> None:
-        self.peer.notify("elicitation/complete", {"elicitationId": elicitation_id})
-
     async def read_text_file(self, session: DemoSession, path: str, line: int | None, limit: int | None) -> str:
         params: dict[str, Any] = {"sessionId": session.id, "path": path}
         params |= {key: value for key, value in (("line", line), ("limit", limit)) if value is not None}

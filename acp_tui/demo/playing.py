@@ -423,7 +423,7 @@ def _in_words(value: Any) -> str:
 
 def complete(turn: DemoTurn, name: str) -> None:
     if turn.client.takes_pages:
-        turn.client.complete_elicitation(_visit_id(turn, name))
+        turn.client.peer.notify("elicitation/complete", {"elicitationId": _visit_id(turn, name)})
 
 
 async def call_extension(turn: DemoTurn, step: Step) -> Outcome:

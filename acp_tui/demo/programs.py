@@ -53,7 +53,6 @@ def fail() -> int:
 
 
 def lines() -> int:
-    """Two thousand lines."""
     for number in range(1, 2001):
         color = 31 + number % 6
         show(f"\x1b[2m{number:5d}\x1b[0m \x1b[{color}m{'▪' * (number % 40)}\x1b[0m\n", 0.001)

@@ -53,8 +53,6 @@ def with_inner(steps: Iterable[Step]) -> Iterator[Step]:
 
 @dataclass(frozen=True, slots=True)
 class ScriptedTurn:
-    """The answer to one prompt."""
-
     match: re.Pattern[str] | None
     """Which prompts it answers; None: the next one that no pattern matches."""
     steps: tuple[Step, ...]
@@ -81,8 +79,6 @@ class Auth:
 
 @dataclass(frozen=True, slots=True)
 class SessionTerms:
-    """What every new session declares."""
-
     commands: tuple[Wire, ...] = ()
     modes: Wire | None = None
     config: tuple[Wire, ...] = ()

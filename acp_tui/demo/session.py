@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path, PurePath
 from typing import Any, Final
 
@@ -54,7 +54,6 @@ class DemoSession:
         return session
 
     def message_id(self, kind: str, given: str | None) -> str:
-        """The ID of the message that a chunk of this kind belongs to."""
         if given is not None:
             self.end_message()
             return given
@@ -197,9 +196,11 @@ class Sessions:
     def get(self, session_id: Any) -> DemoSession | None:
         return self._open.get(session_id)
 
-    def with_subagents(self) -> Iterator[DemoSession]:
-        for session in self._open.values():
-            yield from _with_subagents(session)
+    def with_subagents(self) -> list[DemoSession]:
+        sessions = list(self._open.values())
+        for session in sessions:  # grows during the loop
+            sessions += session.subagents.values()
+        return sessions
 
     def close(self, session_id: Any) -> None:
         """Close a session and cancel its turn. Does nothing if it isn't open."""
@@ -230,12 +231,6 @@ class Sessions:
             if _cursor(summary) == cursor:
                 return number
         raise RequestFailed(ErrorCode.INVALID_PARAMS, "There is no such cursor, or it has expired")
-
-
-def _with_subagents(session: DemoSession) -> Iterator[DemoSession]:
-    yield session
-    for each in session.subagents.values():
-        yield from _with_subagents(each)
 
 
 def _cursor(last: dict[str, Any]) -> str:

@@ -41,8 +41,6 @@ class DemoPace:
 
 
 class DemoTurn:
-    """One prompt and the answer to it."""
-
     def __init__(
         self,
         session: DemoSession,

@@ -330,7 +330,10 @@ class Peer(Wire):
 
     def _on_notification(self, method: str, params: Any) -> None:
         if method == CANCEL_REQUEST:
-            self._cancel_handling(params)
+            request_id = params.get("requestId") if isinstance(params, dict) else None
+            scope = self._handling.waiting(messages.Direction.IN, request_id) if request_id is not None else None
+            if scope is not None:
+                scope.cancel()
             return
         try:
             self.handler.on_notification(method, params)
@@ -406,12 +409,6 @@ class Peer(Wire):
             self.send(frame)
         except messages.ConnectionLost:
             log.debug("the connection was lost before an answer could be sent")
-
-    def _cancel_handling(self, params: Any) -> None:
-        request_id = params.get("requestId") if isinstance(params, dict) else None
-        scope = self._handling.waiting(messages.Direction.IN, request_id) if request_id is not None else None
-        if scope is not None:
-            scope.cancel()
 
     # Ending
 

@@ -78,8 +78,6 @@ async def confirm(console: Console, question: str) -> bool:
 
 
 class Permissions:
-    """The permission requests of one session."""
-
     def __init__(
         self,
         session: Session,
@@ -153,9 +151,17 @@ class Questions:
                 await self._open(asked.url)
 
     async def _ask(self, asked: elicitation.Elicitation) -> Answered:
-        if isinstance(asked, elicitation.UrlVisit):
-            return await self._ask_to_visit(asked)
-        return await self._ask_form(asked)
+        if not isinstance(asked, elicitation.UrlVisit):
+            return await self._ask_form(asked)
+        host = make_visible_line(web_address.host_of(asked.url)) or "none"
+        lines = [
+            f"\n{self._title} asks you to visit a page: {make_visible(asked.message)}",
+            f"Host: {host}",
+            f"Page: {make_visible_line(asked.url)}",
+            *(f"Warning: {make_visible_line(warning)}" for warning in web_address.warnings_of(asked.url)),
+        ]
+        self._console.say("\n".join(lines))
+        return await self._decide("open", ("accept", None), is_possible=web_address.is_openable(asked.url))
 
     # Forms
 
@@ -210,19 +216,6 @@ class Questions:
             if said in answers:
                 return answers[said]
             self._console.say(f"“{make_visible_line(said)}” is none of these words.")
-
-    # Pages
-
-    async def _ask_to_visit(self, visit: elicitation.UrlVisit) -> Answered:
-        host = make_visible_line(web_address.host_of(visit.url)) or "none"
-        lines = [
-            f"\n{self._title} asks you to visit a page: {make_visible(visit.message)}",
-            f"Host: {host}",
-            f"Page: {make_visible_line(visit.url)}",
-            *(f"Warning: {make_visible_line(warning)}" for warning in web_address.warnings_of(visit.url)),
-        ]
-        self._console.say("\n".join(lines))
-        return await self._decide("open", ("accept", None), is_possible=web_address.is_openable(visit.url))
 
     async def _open(self, url: str) -> None:
         if not await to_thread.run_sync(_open_in_window, url):

@@ -25,6 +25,7 @@ from typing import Any, Final, Protocol, TypeAlias
 import anyio
 from anyio import to_thread
 
+from acp_tui.cli import discard_output
 from acp_tui.cli.plain.tool_call_text import wrapped
 from acp_tui.cli.prerequisites import DUMB_TERMINALS
 from acp_tui.cli.terminal import LOOK_S, LineFence, has_typed
@@ -381,7 +382,6 @@ class Console:
         return self._read_for is None and (bool(self._said) or self.prompt != self._read_under)
 
     def _is_pause(self, typed: str) -> bool:
-        """Whether nothing was typed for a while."""
         if typed != self._typed:
             self._typed, self._typed_at = typed, time.monotonic()
         return time.monotonic() - self._typed_at >= PAUSE_S
@@ -496,12 +496,8 @@ def end_without_terminal() -> None:
 
 
 def _drop_unread(*_: object) -> None:
-    files = sys.stdout.fileno(), sys.stderr.fileno()
-    if not select.select([], files[:1], [], 0)[1]:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        for file in files:
-            os.dup2(nowhere, file)
-        os.close(nowhere)
+    if not select.select([], [sys.stdout], [], 0)[1]:
+        discard_output(sys.stdout, sys.stderr)
 
 
 def end_with_terminal() -> None:

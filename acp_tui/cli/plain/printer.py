@@ -95,8 +95,6 @@ _ALWAYS_TOLD: Final = (entries.TurnEnd, entries.Failure, entries.OwnCommand, upd
 
 
 class ConversationPrinter:
-    """Prints one conversation from now on."""
-
     def __init__(
         self,
         conversation: Conversation,

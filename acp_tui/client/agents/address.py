@@ -33,11 +33,6 @@ class Address:
         return unquote(urlsplit(self.url).path) if self.url.startswith("unix:") else ""
 
     @property
-    def is_http(self) -> bool:
-        """Whether it speaks Streamable HTTP. Any other address speaks WebSocket."""
-        return self.url.startswith("http")
-
-    @property
     def is_loopback(self) -> bool:
         return is_loopback(urlsplit(self.url).hostname or "")
 

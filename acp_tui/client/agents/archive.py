@@ -58,12 +58,6 @@ def _open(address: str | Request) -> Any:
     return build_opener(_HttpsOnly).open(address, timeout=SILENCE_LIMIT_S)
 
 
-def size_of(url: str) -> int:
-    """How many bytes there are to download; 0 if the server doesn't tell."""
-    with _open(Request(url, method="HEAD")) as response:
-        return int(response.headers.get("Content-Length") or 0)
-
-
 def download(url: str, file: IO[bytes]) -> str:
     """Write what is at the address into the file. Returns its SHA-256."""
     digest, done = sha256(), 0
@@ -185,7 +179,9 @@ def main(words: list[str]) -> int:
     try:
         match words:
             case ["size", url]:
-                sys.stdout.write(f"{size_of(url)}\n")
+                with _open(Request(url, method="HEAD")) as response:
+                    size = int(response.headers.get("Content-Length") or 0)  # 0: the server doesn't tell
+                sys.stdout.write(f"{size}\n")
             case ["install", url, digest, folder, program]:
                 sys.stdout.write(f"{install(url, digest, Path(folder), program)}\n")
             case _:

@@ -62,7 +62,7 @@ async def connected_agent(address: Address) -> AsyncIterator[Connected]:
     """Connect to the agent at `address` until the block ends. Raises AgentUnreachable and AgentNotRunnable."""
     opened: Opened
     # Each transport needs its own library.
-    if address.is_http:
+    if address.url.startswith("http"):
         from acp_tui.client.agents.streamable_http import opened_http as opened
     else:
         from acp_tui.client.agents.websocket import opened_websocket as opened

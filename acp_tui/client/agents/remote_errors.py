@@ -27,8 +27,6 @@ def missing(error: ImportError) -> AgentNotRunnable:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How the connection to an agent ended."""
-
     how: str
     """A clause, such as "closed the connection"."""
     hint: str = ""

@@ -43,8 +43,6 @@ CHUNK: Final = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class TerminalLogin:
-    """A login that the user does in a terminal."""
-
     agent: AgentCommand
     command: AgentCommand
     """The agent's, with the arguments of the login."""

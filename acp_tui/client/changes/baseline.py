@@ -399,10 +399,6 @@ class Areas:
         self.gits[area] = None
         self.indexes.pop(area).close()
 
-    def forget_checkout(self, area: str) -> None:
-        if area in self.checkouts:
-            self.checkouts.pop(area).index.close()
-
     def is_git_writing(self) -> bool:
         """Whether git is about to replace an index, as at the end of a checkout. Blocks."""
         return any(git is not None and git.is_writing() for git in self.gits.values())

@@ -86,7 +86,7 @@ async def _git_for(baseline: Baseline, area: str) -> Git | None:
     if len(baseline.areas.gits) > MAX_REPOSITORIES or tree.status(join(area, ".git")) is None:
         return None
     git = await Git.at(tree.root / area, borders)
-    return git if git is not None and git.is_top else None  # otherwise its own .git isn't a repository
+    return git if git is not None and not git.prefix else None  # otherwise its own .git isn't a repository
 
 
 def _without_git(area: str, failure: GitFailed, note: Note) -> None:

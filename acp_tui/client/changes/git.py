@@ -32,8 +32,6 @@ _MAX_ATTRIBUTES_BYTES: Final = 1 << 20
 
 
 class Committed(NamedTuple):
-    """A file or link of a commit."""
-
     mode: int
     blob: bytes
     size: int
@@ -78,10 +76,6 @@ class Git:
         # In a home directory under git, everything that wasn't explicitly added is typically ignored.
         ignored = prefix and await git._run("check-ignore", "./", ok=(0, 1))
         return None if ignored else git
-
-    @property
-    def is_top(self) -> bool:
-        return not self.prefix
 
     async def open_index(self) -> GitIndex:
         index = await to_thread.run_sync(GitIndex, self.index_file, self.prefix, self.id_bytes)

@@ -102,7 +102,6 @@ class GitIndex:
         return self._size == 0
 
     def is_current(self, path: Path) -> bool:
-        """Whether the repository still has this index."""
         try:
             now = path.stat()
         except OSError:

@@ -26,7 +26,8 @@ MANY: Final = 1_000
 async def worth_comparing(baseline: Baseline, area: str, git: Git, found: set[str], pace: Pace) -> set[str]:
     """Those of many files of a repository that git hasn't written itself. Raises: GitFailed."""
     areas = baseline.areas
-    areas.forget_checkout(area)
+    if area in areas.checkouts:
+        areas.checkouts.pop(area).index.close()
     if len(found) <= MANY:
         return found
     own = {path for path in found if areas.area_of(path) == area and baseline.is_left_to_git(path)}

@@ -72,8 +72,6 @@ _BEGINNING: Final[Moment] = {}
 
 
 class ChangeTracker:
-    """What changed in one workspace in one session."""
-
     def __init__(
         self,
         root: Path,
@@ -123,7 +121,6 @@ class ChangeTracker:
 
     @property
     def is_in_git(self) -> bool:
-        """Whether git has answered for the folder."""
         return self._baseline is not None and self._baseline.areas.gits.get("") is not None
 
     async def run(self, commit: str = "", *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:

@@ -218,7 +218,6 @@ class _Haystack:
 
     @cached_property
     def _frequencies(self) -> Counter[int]:
-        """How often each byte is in a sample."""
         return Counter(self._buffer[:: len(self._buffer) // SAMPLE_BYTES + 1])
 
 

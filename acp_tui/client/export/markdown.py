@@ -259,7 +259,6 @@ def quoted(text: str) -> str:
 
 
 def problem(text: str) -> str:
-    """A remark on one line."""
     line = literal(text)
     return f"**{line}**" if line else line
 

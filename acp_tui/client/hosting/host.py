@@ -365,7 +365,6 @@ class Host:
 
 
 def _waiting_in(told: Session) -> list[str]:
-    """What is asked, a line each."""
     conversation = told.conversation
     asked = [
         conversation.tool_call(request.tool_call_id).call.shown_title for request in conversation.permissions.values()

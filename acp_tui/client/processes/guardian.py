@@ -117,15 +117,12 @@ class Guardian:
                     os.kill(pid, signal.SIGCONT)
         except ChildProcessError:
             return False
-        strays = self._strays()
+        strays: list[int] = []
+        if self._has_adopted:
+            strays = [pid for pid in children_of(os.getpid()) if pid not in self._keepers and not is_spared(pid)]
         for pid in strays:
             _kill(pid)
         return bool(self._keepers or strays)
-
-    def _strays(self) -> list[int]:
-        if not self._has_adopted:
-            return []
-        return [pid for pid in children_of(os.getpid()) if pid not in self._keepers and not is_spared(pid)]
 
     def _end(self) -> None:
         """Wait for the keepers. One that doesn't end is killed, and with it what it has kept."""

@@ -20,8 +20,6 @@ from acp_tui.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class PastPrompt:
-    """What was sent, and where, when, and to which agent."""
-
     text: str
     folder: str
     at: str

@@ -43,7 +43,10 @@ def repository_of(root: Path, access: Access, except_in: Collection[Path]) -> di
     the folder itself is opened for it. Raises OSError if the agent couldn't be kept from changing what git runs.
     """
     top = next((folder for folder in (root, *root.parents) if os.path.lexists(folder / ".git")), None)
-    if top is None or (top != root and (top in except_in or not _is_safe(top))):
+    if top is None:
+        return {}
+    # Someone else could have made it there; git wouldn't use it either (`safe.directory`).
+    if top != root and (top in except_in or top.stat().st_uid not in (os.getuid(), 0)):
         return {}
     above = {} if top == root else {top: Access.READABLE}
     git = top / ".git"
@@ -108,11 +111,6 @@ def _leads_elsewhere(path: Path) -> bool:
     return os.path.realpath(path) != str(path)
 
 
-def _is_safe(folder: Path) -> bool:
-    """Whether no one else could have made a repository there, as git asks before it uses one (`safe.directory`)."""
-    return folder.stat().st_uid in (os.getuid(), 0)
-
-
 def _common_folder(pointer: Path) -> Path | None:
     """The repository of a worktree with this `.git` file, if that knows the worktree; None otherwise.
 
@@ -157,7 +155,6 @@ class Box:
 
     @property
     def tmp(self) -> Path:
-        """The folder that is its /tmp."""
         return self.own.path / "tmp"
 
     def access(self, path: Path) -> Access:

@@ -194,8 +194,6 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """What enforces boxes."""
-
     name: str
     program: str = ""
     """Its path; "" if processes confine themselves."""
@@ -231,8 +229,12 @@ class Engine:
 def engine_for(box: Box) -> Engine:
     """The engine that the box's profile names, or the best one here. Blocks. Raises NoEngine."""
     wanted = box.profile.engine
+    if wanted == "auto" and sys.platform == "darwin":
+        return Engine("seatbelt", "/usr/bin/sandbox-exec")
     if wanted == "auto":
-        return _best(box)
+        engine = _bubblewrap()
+        refused = _why_refused(engine.program)
+        return _landlock(box, refused) if refused else engine
     if wanted == "landlock":
         return _landlock(box, "")
     if wanted == "bubblewrap":
@@ -243,14 +245,6 @@ def engine_for(box: Box) -> Engine:
         hint = "it is part of macOS" if wanted == "seatbelt" else "npm install -g @anthropic-ai/sandbox-runtime"
         raise NoEngine(f"the sandbox needs {name}, which isn't on PATH", hint=hint)
     return Engine(wanted, program)
-
-
-def _best(box: Box) -> Engine:
-    if sys.platform == "darwin":
-        return Engine("seatbelt", "/usr/bin/sandbox-exec")
-    engine = _bubblewrap()
-    refused = _why_refused(engine.program)
-    return _landlock(box, refused) if refused else engine
 
 
 def _bubblewrap() -> Engine:

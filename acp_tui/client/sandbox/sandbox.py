@@ -35,8 +35,6 @@ PRIVATE: Final = "a private folder for temporary files, and empty caches, which 
 
 @dataclass(frozen=True, slots=True)
 class Sandbox:
-    """A box, and what enforces it."""
-
     box: Box
     engine: Engine
 

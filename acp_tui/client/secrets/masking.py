@@ -127,7 +127,6 @@ class Masker:
                     self._learn(value[start:end])
 
     def is_suspect(self, frame: bytes) -> bool:
-        """Whether a frame needs to be examined at all."""
         if any(place in frame for place in _PLACES) or any(known in frame for known in self._bytes):
             return True
         return has_sign(frame.decode("utf-8", "replace"))

@@ -352,7 +352,6 @@ _LONE: Final = frozenset(frozenset((word,)) for word in _ALONE)
 
 @cache
 def _forms(phrases: str) -> frozenset[str]:
-    """Every reading of each phrase."""
     return frozenset(
         "".join(_WORD.findall(reading))
         for phrase in phrases.split()

@@ -232,8 +232,10 @@ def shaped(text: str) -> Iterator[tuple[int, int, str]]:
     for shape in (*shapes, *(shape for shape in _WITHIN if shape.sign in within)):
         if shape.sign in text:
             yield from _found(shape, text)
-    if "eyJ" in signs:
-        yield from _web_tokens(text)
+    for found in found_in(_WEB_TOKEN, text) if "eyJ" in signs else ():
+        parts = _ITS_PARTS.match(found[0])
+        if parts is not None:
+            yield found.start(), found.start() + parts.end(), "token"
 
 
 def _signs_in(text: str) -> tuple[set[str], set[str]]:
@@ -279,13 +281,6 @@ def found_in(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
             found = pattern.match(text, found.start()) or found  # it may continue after the piece
             yield found
             at = max(found.end(), found.start() + 1)
-
-
-def _web_tokens(text: str) -> Iterator[tuple[int, int, str]]:
-    for found in found_in(_WEB_TOKEN, text):
-        parts = _ITS_PARTS.match(found[0])
-        if parts is not None:
-            yield found.start(), found.start() + parts.end(), "token"
 
 
 @cache

@@ -58,7 +58,6 @@ class PromptQueue:
         return tuple(self._scheduled)
 
     def schedule(self, schedule: Schedule, images: tuple[PastedImage, ...] = ()) -> None:
-        """Have a prompt wait for its time."""
         self._last_key += 1
         self._scheduled.append(Prompt(schedule.text, images, self._last_key, schedule))
         self._sort()

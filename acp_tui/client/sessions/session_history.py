@@ -122,7 +122,6 @@ class PastSession:
 
     @property
     def agents(self) -> tuple[str, ...]:
-        """All names that its agent had."""
         return (self.agent, *(self.recorded.agents if self.recorded is not None else ()))
 
     @property

@@ -171,21 +171,19 @@ class _Reading:
 
     def _named(self, one: DeclaredSetting, found: Mapping[str, object], key: str) -> Iterator[object]:
         for name, value in found.items():
+            item_key = _joined(key, shown_name(name))
             if one.has_tables:
-                yield from self._named_table(one, name, value, _joined(key, shown_name(name)))
+                if isinstance(value, dict):
+                    yield replace(self.table(one.kind, value, item_key), name=name)
+                else:
+                    self._note(item_key, SettingsError(f"is {shown_value(value)}; allowed: a table"), "it is ignored")
                 continue
             texts = [value] if isinstance(value, str) else value
             if isinstance(texts, list) and all(isinstance(text, str) for text in texts):
                 yield one.kind(name, tuple(text for text in texts if text))
             else:
                 error = SettingsError(f"is {shown_value(value)}; allowed: a string, or a list of strings")
-                self._note(_joined(key, shown_name(name)), error, "it is ignored")
-
-    def _named_table(self, one: DeclaredSetting, name: str, value: object, key: str) -> Iterator[object]:
-        if isinstance(value, dict):
-            yield replace(self.table(one.kind, value, key), name=name)
-        else:
-            self._note(key, SettingsError(f"is {shown_value(value)}; allowed: a table"), "it is ignored")
+                self._note(item_key, error, "it is ignored")
 
     def _value(self, one: DeclaredSetting, found: object, key: str) -> object:
         """Raises SettingsError, whose message follows the key."""

@@ -74,7 +74,6 @@ class DeclaredSetting:
 
     @property
     def has_tables(self) -> bool:
-        """Whether its values are tables of settings."""
         return is_dataclass(self.kind) and any(declared(self.kind))
 
     @property

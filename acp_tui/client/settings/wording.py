@@ -81,7 +81,6 @@ def allowed_values(one: DeclaredSetting) -> str:
 
 
 def _kind_words(one: DeclaredSetting) -> tuple[str, str]:
-    """The words for one value and for a list of them."""
     if one.setting.by_name and one.has_tables:
         return "a table", f"tables [{one.name}.NAME]"
     if one.setting.by_name:

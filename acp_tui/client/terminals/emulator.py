@@ -197,7 +197,6 @@ class GhosttyEmulator:
             self._replies += reply
 
     def _row_count(self) -> int:
-        """The number of rows in the scrollback and on the screen."""
         return int(self._open.get("total_rows", "size_t"))
 
     def _rows(self, start: int, stop: int) -> list[Line]:

@@ -60,7 +60,16 @@ class FeederThread(threading.Thread):
         self._jobs = jobs
 
     def run(self) -> None:
-        _work_off(self._jobs)
+        while (job := self._jobs.get()) is not None:
+            work, on_done, loop = job
+            try:
+                work()
+            except Exception:
+                # No program's output may stop the other terminals.
+                log.exception("a terminal's emulator has failed")
+            with suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(on_done)
+            del job, work, on_done  # otherwise a released terminal would stay alive until the next job
 
     def end(self) -> None:
         """Wait for the current job and drop the others."""
@@ -81,16 +90,3 @@ def _end_all() -> None:
 # What is registered last is called first. With its first finalizer, `weakref` registers what frees emulators at exit.
 weakref.finalize(_end_all, bool)
 atexit.register(_end_all)
-
-
-def _work_off(jobs: SimpleQueue[Job | None]) -> None:
-    while (job := jobs.get()) is not None:
-        work, on_done, loop = job
-        try:
-            work()
-        except Exception:
-            # No program's output may stop the other terminals.
-            log.exception("a terminal's emulator has failed")
-        with suppress(RuntimeError):  # the loop has ended
-            loop.call_soon_threadsafe(on_done)
-        del job, work, on_done  # otherwise a released terminal would stay alive until the next job

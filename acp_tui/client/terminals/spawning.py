@@ -167,12 +167,8 @@ class SpawnPlan:
     def change(self) -> str:
         """The name of a program or script that has changed since, "" if there isn't one. Blocks."""
         again = SpawnPlan.now(self.command, self.args, self.env, self.cwd, self.folder)
-        before, now = (dict.fromkeys(plan._founds) for plan in (self, again))
+        before, now = (dict.fromkeys([*(one for one, _ in plan.runs), *plan.others]) for plan in (self, again))
         return next((found.name for found in (*before, *now) if found not in before or found not in now), "")
-
-    @property
-    def _founds(self) -> tuple[FoundProgram, ...]:
-        return (*(program for program, _ in self.runs), *self.others)
 
     @property
     def _command_lines(self) -> list[list[str]]:

@@ -77,7 +77,6 @@ class Digest:
         self._pending: dict[Any, tuple[str, Mapping[str, Any]]] = {}
 
     def see(self, event: Event, message: Any) -> None:
-        """Take in an event, with the message in a frame."""
         if isinstance(event, OwnAction) and isinstance(event.update, Renamed):
             part = self.parts.get(event.session_id or "")
             if part is not None:

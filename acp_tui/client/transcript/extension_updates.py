@@ -65,7 +65,6 @@ class NotReadable(Exception):
 
 
 def as_fields(update: updates.SessionUpdate) -> dict[str, Any]:
-    """The fields of the update, without its kind."""
     match update:
         case updates.PromptSent(blocks, notes) | updates.PromptJoined(blocks, notes):
             unsent = {"prompt": [encode_updates.block_of(block) for block in blocks]} if blocks else {}

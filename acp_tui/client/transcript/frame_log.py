@@ -22,8 +22,6 @@ ENDED: Final = "the agent's process "
 
 
 class LineKind(Enum):
-    """Where a line comes from."""
-
     IN = "in"
     """On the agent's stdout."""
     OUT = "out"

@@ -38,8 +38,6 @@ CREATE INDEX parts_by_time ON parts (last_at);
 
 
 class Part(NamedTuple):
-    """A row of the table of parts."""
-
     id: int
     recording: str
     session: str

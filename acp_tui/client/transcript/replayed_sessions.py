@@ -50,8 +50,6 @@ class Touch(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class ReplayedSession:
-    """One session, as far as the replay has advanced."""
-
     session_id: SessionId | None
     conversation: Conversation = field(default_factory=new_conversation)
     begun_with: tuple[updates.SessionUpdate, ...] = ()

@@ -201,8 +201,6 @@ class DirectoryEntry:
 
 @dataclass(frozen=True, slots=True)
 class _Start:
-    """A directory from which walks begin."""
-
     spelling: Names
     directory: Names
     inside: bool
@@ -284,7 +282,7 @@ def _walk(
         if private.are(os.fstat(directory.fd)):
             raise errors.PrivatePath(asked)
         if link is not None:
-            return _target(directory.names, link) + rest
+            return (() if link.startswith("/") else directory.names) + _split(link) + rest
         if not rest:
             _require_public(asked, directory, name, private)
             location = ContainedPath(path_of(directory.names) / name, start.inside)
@@ -308,11 +306,6 @@ def _stopped(
     location = ContainedPath(path_of(directory.names).joinpath(*names), start.inside)
     missing = tuple(parents) if can_be_made else ()
     return DirectoryEntry(asked, location, directory, name, private, missing, obstacle)
-
-
-def _target(directory: Names, link: str) -> Names:
-    """The names that a link in this directory stands for."""
-    return _split(link) if link.startswith("/") else directory + _split(link)
 
 
 def names_of(path: str) -> Names:
@@ -363,7 +356,6 @@ class HeldDirectory:
     """Open until its holder closes it."""
 
     def is_same(self, other: HeldDirectory) -> bool:
-        """Whether both are the same directory at the same path."""
         return self.location == other.location and os.path.sameopenfile(self.fd, other.fd)
 
 

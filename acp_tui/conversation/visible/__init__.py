@@ -151,7 +151,6 @@ def join_halves(text: str) -> str:
 
 
 def _replace(text: str, start: int) -> str:
-    """Make `text` visible from `start` on."""
     pieces: list[str] = []
     at = start
     for found in _found().finditer(text, start):

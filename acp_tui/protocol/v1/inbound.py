@@ -40,7 +40,7 @@ def read_update(params: Any, readers: Mapping[str, Reader] | None = None) -> tup
         return facts.SessionId(session_id), (chunk,)
     read = (READERS if readers is None else readers).get(kind)
     said: Updates = (updates.UnknownUpdate(cut_text(kind), cut_value(update)),) if read is None else read(update)
-    return facts.SessionId(session_id), subagents.of_call(update, said)
+    return facts.SessionId(session_id), tuple(subagents.of_call(update, said))
 
 
 def _malformed(missing: str) -> NoReturn:
@@ -73,7 +73,6 @@ def _chunk(update: Any) -> Updates:
 
 
 def reads(model: type[M], convert: Callable[[M], updates.SessionUpdate]) -> Reader:
-    """Return what reads an update as this model, and converts that."""
     return lambda update: (convert(decode(model, update)),)
 
 
@@ -360,7 +359,6 @@ def read_prompt_answer(result: Any) -> updates.TurnEnded | updates.TurnFailed:
 
 
 def read_completed(params: Any) -> str:
-    """Return the ID of a completed elicitation."""
     return decode(agent_requests.CompleteElicitationNotification, params).elicitation_id
 
 
@@ -507,7 +505,6 @@ def _field(name: str, prop: agent_requests.ElicitationPropertySchema, is_require
 def _field_choices(
     options: Sequence[str | agent_requests.EnumOption],
 ) -> tuple[tuple[elicitation.FieldChoice, ...], frozenset[str]]:
-    """Return the choices, and their values."""
     choices = tuple(
         elicitation.FieldChoice(option, option)
         if isinstance(option, str)

@@ -140,15 +140,11 @@ def read_message_chunk(update: Any) -> Updates:
     return (updates.MessageChunk("thought", read_block(chunk.content), chunk.message_id, chunk.meta),)
 
 
-def of_call(update: dict[str, Any], said: Updates) -> Updates:
-    """Return the updates. If `_meta` names a parent tool call, they become those of its subagent.
+def of_call(update: dict[str, Any], said: Updates) -> Iterator[updates.SessionUpdate]:
+    """Yield the updates. If `_meta` names a parent tool call, they become those of its subagent.
 
     claude-agent-acp 0.23 reports its subagents' work this way, in the parent's session.
     """
-    return tuple(_of_call(update, said))
-
-
-def _of_call(update: dict[str, Any], said: Updates) -> Iterator[updates.SessionUpdate]:
     meta = update.get("_meta")
     own = meta.get("claudeCode") if isinstance(meta, dict) else None
     call_id = own.get("parentToolUseId") if isinstance(own, dict) else None

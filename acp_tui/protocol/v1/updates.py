@@ -106,13 +106,10 @@ class UnstructuredCommandInput(wire.WireModel):
     hint: wire.Line
 
 
-AvailableCommandInput: TypeAlias = UnstructuredCommandInput
-
-
 class AvailableCommand(wire.WireModel):
     name: wire.Short
     description: wire.Line
-    input: wire.Lenient[AvailableCommandInput] = None
+    input: wire.Lenient[UnstructuredCommandInput] = None
 
 
 AvailableCommands: TypeAlias = Annotated[wire.Items[AvailableCommand], wire.cut_items()]

@@ -94,7 +94,6 @@ class Notifier:
         self._command = NoticeCommand(lambda problem: app.notify(problem, severity="warning", markup=False))
 
     def check_tabs(self) -> None:
-        """Check the tabs, and report what is new."""
         self._watches = {tab: self._watches.get(tab) or NewsWatch() for tab in tuple(self._app.tabs)}
         for tab, watch in self._watches.items():
             news = watch.news_in(tab.conversation, time.monotonic()) if tab.conversation is not None else None

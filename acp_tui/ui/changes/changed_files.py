@@ -36,7 +36,8 @@ def change_segments(change: ChangedPath, width: int, most_lines: int, palette: P
 
     `most_lines` is the largest number of added and removed lines in any file.
     """
-    head = Segment(f"{LETTERS[change.kind]}{GAP}", _letter_style(change, palette))
+    style = {"added": palette.success, "deleted": palette.error}.get(change.kind, palette.accent)
+    head = Segment(f"{LETTERS[change.kind]}{GAP}", style + Style(bold=True))
     room = width - head.cell_length - len(GAP)
     added, removed = count_words(change)
     removed = f" {removed}" * bool(removed)
@@ -56,11 +57,6 @@ def change_segments(change: ChangedPath, width: int, most_lines: int, palette: P
 
 def _cells(segments: Sequence[Segment]) -> int:
     return sum(segment.cell_length for segment in segments)
-
-
-def _letter_style(change: ChangedPath, palette: Palette) -> Style:
-    styles = {"added": palette.success, "deleted": palette.error}
-    return styles.get(change.kind, palette.accent) + Style(bold=True)
 
 
 def _bar(change: ChangedPath, most_lines: int, palette: Palette) -> list[Segment]:

@@ -321,7 +321,6 @@ def _first(error: BaseException) -> BaseException:
 
 
 def paths_of(call: ToolCall) -> Iterator[str]:
-    """The files that a tool call names."""
     yield from (location.path for location in call.locations)
     yield from (item.path for item in call.content if isinstance(item, TextDiff))
 

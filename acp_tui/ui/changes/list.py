@@ -218,7 +218,6 @@ class ChangesScreen(ModalScreen[None]):
         drop_if_unseen(self, event, self._guard)
 
     def action_revert(self) -> None:
-        """Revert the file at the cursor."""
         change = self._list.change
         if change is not None:
             self._write(lambda: self._revert(change))

@@ -108,16 +108,10 @@ def _facts(review: Review) -> Iterator[str]:
     lines = (*review.before_lines, *review.after_lines)
     if lines and all(line.endswith(b"\r\n") for line in lines):
         yield "All lines end in CRLF."
-    if not all(map(_is_utf8, lines)):
-        yield "Bytes that aren't UTF-8 are shown as �."
-
-
-def _is_utf8(line: bytes) -> bool:
     try:
-        line.decode()
+        b"\n".join(lines).decode()
     except UnicodeDecodeError:
-        return False
-    return True
+        yield "Bytes that aren't UTF-8 are shown as �."
 
 
 BAR: Final = "▌ "
@@ -159,14 +153,12 @@ class HunkView(CommentView):
             self._mark(bisect_right(self._starts, row) - 1)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Move the bar to a hunk in view."""
         super().watch_scroll_y(old_value, new_value)
         top, rows = int(new_value), self._rows()
         if rows and not (rows.start < top + self._height and rows.stop > top):
             self._mark(bisect_right(self._starts, top) - 1)
 
     def _mark(self, hunk: int) -> None:
-        """Move the bar to the nearest hunk."""
         before, self.hunk = self.hunk, max(0, min(hunk, len(self._starts) - 2))
         self.show(_BarredLines(self._lines, self._rows(), self._style), self._height)
         if self.hunk != before:
@@ -216,8 +208,6 @@ def drop_if_unseen(screen: Screen[None], event: events.Key, guard: AnswerGuard) 
 
 
 class ReviewScreen(ModalScreen[None]):
-    """Reviews one file at a time."""
-
     PLACE: Final = "diff"
     ALSO: ClassVar[tuple[Place, ...]] = ("reading",)
     BINDINGS: ClassVar[list[BindingType]] = [*CLOSING, *bindings_of(*MOVING, *READING, place=PLACE)]

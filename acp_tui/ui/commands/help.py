@@ -236,8 +236,6 @@ OURS: Final = "acp_tui."
 
 
 class DialogHelp(ReadingScreen):
-    """A page with the keys of a dialog."""
-
     BINDINGS: ClassVar[list[BindingType]] = [Binding("f1", "help", "Close", show=False, id="help")]
 
     def __init__(self, dialog: Screen[Any]) -> None:
@@ -292,7 +290,6 @@ class MarkdownPage(Widget):
         self._markdown.finish()
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """The number of lines at this width."""
         return len(self._lines(width))
 
     def render_line(self, y: int) -> Strip:
@@ -302,7 +299,6 @@ class MarkdownPage(Widget):
         return line.adjust_cell_length(width).apply_style(background)
 
     def row_of(self, heading: str) -> int:
-        """The row where this heading begins."""
         lines = (line.text.strip() for line in self._lines(self.content_size.width))
         return next((y for y, line in enumerate(lines) if line and heading.replace("`", "").startswith(line)), 0)
 

@@ -160,8 +160,6 @@ _BETWEEN_PARTS: Final = re.compile(r"(; | · |(?<=\.) )")
 
 @dataclass(frozen=True, slots=True)
 class Keymap:
-    """The keys of commands."""
-
     keys: Mapping[str, tuple[str, ...]]
     """The keys of every command, by its ID, in Textual's names. The first key is the one that is shown."""
     notes: tuple[str, ...] = ()
@@ -197,7 +195,6 @@ class Keymap:
         return BY_ID[id_].fixed_characters or shown_keys(self.keys[id_])
 
     def command_at(self, places: Sequence[Place], key: str) -> Command | None:
-        """The command for this key in the nearest place that uses it."""
         return next((found for place in places if (found := self._at.get((place, key)))), None)
 
     def meaning(self, places: Sequence[Place], key: str) -> Command | str:

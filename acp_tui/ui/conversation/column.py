@@ -216,7 +216,6 @@ class Column:
 
     @property
     def is_measured(self) -> bool:
-        """Whether all entries that were read are measured."""
         return not self._partly
 
     def is_whole(self, index: int) -> bool:

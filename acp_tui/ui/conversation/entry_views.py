@@ -100,7 +100,6 @@ class EntryView(LiveView, Generic[E_co], can_focus=True):
         return self.key == self.conversation_view.tab_stop
 
     def on_focus(self) -> None:
-        """Move the cursor to this entry."""
         self.conversation_view.note_focus(self)
 
     def on_blur(self) -> None:

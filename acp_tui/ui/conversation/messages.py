@@ -107,7 +107,6 @@ class AgentMessage(Drawing):
         return place
 
     def _top(self, index: int) -> int:
-        """The row that a part begins on."""
         above = [len(self._indented[at][1]) for at in range(index)]
         return sum(above) + len(GAP) * sum(map(bool, above))
 

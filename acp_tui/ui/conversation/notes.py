@@ -30,8 +30,6 @@ END: Final = "    ╰ "
 
 
 class QuestionDrawing(KeptDrawing):
-    """A question that was answered or withdrawn."""
-
     def __init__(self, question: Question) -> None:
         super().__init__()
         self._question = question

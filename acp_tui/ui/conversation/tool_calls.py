@@ -284,7 +284,6 @@ class ToolCallDrawing(KeptDrawing):
         return self._texts[text]
 
     def _is_quiet(self, context: DrawContext) -> bool:
-        """Whether the content is folded away."""
         call = self._entry.call
         # The reason for a failure is for the user, whatever the kind.
         if self._is_open or call.status == tool_calls.FAILED:
@@ -322,7 +321,6 @@ class ToolCallDrawing(KeptDrawing):
 
 
 def _decision(decision: Decision, palette: Palette) -> tuple[str, Style]:
-    """What was decided, by whom, and when."""
     words = make_visible_line(permission_requests.decision_words(decision)) + when(decision.at)
     if decision.option_name is None:
         return words, palette.muted

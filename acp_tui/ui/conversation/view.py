@@ -94,15 +94,11 @@ class ConversationView(DetachedOwner, can_focus=True):
         """Posted when the user wants to go back to the agent that started this one."""
 
     class LinkChosen(Message):
-        """Posted when the user wants to open a link."""
-
         def __init__(self, target: str) -> None:
             super().__init__()
             self.target = target
 
     class Searched(Message):
-        """Posted when the state of the search changes."""
-
         def __init__(self, state: SearchState) -> None:
             super().__init__()
             self.state = state
@@ -559,7 +555,6 @@ class ConversationView(DetachedOwner, can_focus=True):
 
     @property
     def top_line(self) -> int:
-        """The line of the conversation on the first row."""
         return self.scrolling.top_line
 
     @property

@@ -38,7 +38,6 @@ class Scrolling:
 
     @property
     def max_top_line(self) -> int:
-        """The top line when the window is scrolled to the end."""
         return max(0, self._column.heights.total - self._height())
 
     @property

@@ -341,13 +341,11 @@ def _said_of(catalogue: Catalogue) -> Content:
     if len(catalogue.notes) > 1:
         count = len(catalogue.notes)
         return Content.styled(f"{count} problems in agents.toml; to list them: acp-tui agents", "$text-warning")
-    return shown(catalogue.notes[0], "$text-warning") if catalogue.notes else Content(_age(catalogue))
-
-
-def _age(catalogue: Catalogue) -> str:
+    if catalogue.notes:
+        return shown(catalogue.notes[0], "$text-warning")
     if catalogue.fetched_at is None:
-        return ""
-    return f"Includes the agent registry of {datetime.fromtimestamp(catalogue.fetched_at):%Y-%m-%d %H:%M}"
+        return Content()
+    return Content(f"Includes the agent registry of {datetime.fromtimestamp(catalogue.fetched_at):%Y-%m-%d %H:%M}")
 
 
 R = TypeVar("R")

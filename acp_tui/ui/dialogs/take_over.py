@@ -230,11 +230,8 @@ class TakenTerminal(Widget, can_focus=True):
         is_up, modes = isinstance(event, events.MouseScrollUp), self._modes
         if modes.alternate_screen and not self._state.has_exited:
             self._tell(encode_key("up" if is_up else "down", None, modes) * WHEEL_LINES)
-        else:
-            self._scroll(-WHEEL_LINES if is_up else WHEEL_LINES)
-
-    def _scroll(self, lines: int) -> None:
-        if self._window is not None:
+        elif self._window is not None:
+            lines = -WHEEL_LINES if is_up else WHEEL_LINES
             is_at_end = lines >= self._window.lines_below
             self._go_to(None if is_at_end else max(0, self._window.top + lines))
 

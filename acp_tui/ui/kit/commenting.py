@@ -61,7 +61,6 @@ class CommentView(StripView):
 
     @property
     def keys(self) -> Sequence[str]:
-        """The keys for comments, and what they do."""
         selecting = ["{select_up} {select_down} select", "{comment} comment"]
         return [
             *(selecting if self._selection else ["{comment} select a line"]),

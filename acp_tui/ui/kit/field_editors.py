@@ -307,7 +307,10 @@ def _is_plain(text: str) -> bool:
 def _control_for(field: elicitation.Field) -> Widget:
     match field:
         case elicitation.TextField():
-            return _text_control(field)
+            text = field.default if field.default is not None and _is_plain(field.default) else ""
+            if "\n" not in text and "\t" not in text:
+                return _line(text)
+            return TextArea(text, compact=True, highlight_cursor_line=False)
         case elicitation.NumberField():
             return _line(_number_text(field))
         case elicitation.BooleanField():
@@ -320,15 +323,6 @@ def _control_for(field: elicitation.Field) -> Widget:
             return ChoiceRows(_rows(field.choices), field.default, is_multi=True)
         case elicitation.UnknownField():
             return Static()
-
-
-def _text_control(field: elicitation.TextField) -> Widget:
-    text = field.default or ""
-    if not _is_plain(text):
-        text = ""
-    if "\n" not in text and "\t" not in text:
-        return _line(text)
-    return TextArea(text, compact=True, highlight_cursor_line=False)
 
 
 def _line(text: str) -> Input:

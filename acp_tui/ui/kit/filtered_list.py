@@ -35,8 +35,6 @@ class FilteredList(Vertical, can_focus=True):
     """The widget class of the search line. Subclasses may override it."""
 
     class Chosen(Message):
-        """The user chose a row."""
-
         def __init__(self, row: PickerRow[Any]) -> None:
             super().__init__()
             self.row = row

@@ -41,8 +41,6 @@ class AskingChanged(Message):
 
 
 class NoticeLines(Widget):
-    """The latest notices."""
-
     DEFAULT_CSS = """
     NoticeLines { height: auto; background: $background; color: $foreground; }
     NoticeLines.-in-gap { overlay: screen; offset-y: -1; }
@@ -128,7 +126,6 @@ class Notices:
         return [notice for notice in self.shown if self._said_on[notice.identity] not in below]
 
     def drop_outdated(self) -> None:
-        """Remove the notices of what is over."""
         for notice in self.shown:
             if notice.message in self.is_over and self.is_over[notice.message]():
                 self._remove(notice)

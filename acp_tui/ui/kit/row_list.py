@@ -200,7 +200,6 @@ class RowList(LineView):
 
     @property
     def _gap_cells(self) -> int:
-        """The cells between the rows and the scroll bar."""
         return 1 if self.show_vertical_scrollbar else 0
 
     def shows_whole(self, row: PickerRow[Any]) -> bool:

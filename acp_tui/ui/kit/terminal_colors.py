@@ -95,16 +95,12 @@ def exchange(
 
 def _answer(fd: int, deadline: float) -> bytes:
     answer = b""
-    while not FENCE.search(answer) and _is_readable(fd, deadline - time.monotonic()):
+    while not FENCE.search(answer) and select([fd], [], [], max(deadline - time.monotonic(), 0))[0]:
         more = os.read(fd, 1024)
         if not more:
             break
         answer += more
     return answer
-
-
-def _is_readable(fd: int, wait_s: float) -> bool:
-    return bool(select([fd], [], [], max(wait_s, 0))[0])
 
 
 def has_unicode(environ: Mapping[str, str]) -> bool:

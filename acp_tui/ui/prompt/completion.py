@@ -256,8 +256,6 @@ _EXACT: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A command, prepared for searching."""
-
     name: str
     suggestion: Suggestion
     about: str
@@ -358,8 +356,6 @@ JOINING: Final = frozenset(".,;:!?)]}")
 
 @dataclass(frozen=True, slots=True)
 class CompletionContext:
-    """The context in which a prompt is written."""
-
     cwd: Path
     conversation: Conversation | None = None
     agent_title: str = ""
@@ -495,7 +491,6 @@ class Completion:
             self._suggest_at(place)
 
     async def _look_at_mentions(self, text: str) -> None:
-        """Show which mentions name no file."""
         look = partial(missing_in, text, self._context().cwd)
         missing = await to_thread.run_sync(look, abandon_on_cancel=True)
         if missing != self._prompt.missing:

@@ -43,11 +43,6 @@ MAX_CHARACTERS: Final = 8_000
 _BEGINNINGS: Final = ("/", "~/", "file://", "'/", '"/', "'file://", '"file://')
 
 
-def may_be_dropped(text: str) -> bool:
-    """Whether `text` may be a list of dropped files, so that checking the disk is worthwhile. Cheap."""
-    return len(text) <= MAX_CHARACTERS and text.lstrip().startswith(_BEGINNINGS)
-
-
 def mentions_of_dropped(text: str, cwd: Path) -> str | None:
     """The mentions for a paste that consists only of existing paths; None for any other. Call it in a thread."""
     from acp_tui.client.completion.matching import mention_of
@@ -129,8 +124,6 @@ class _StashedDraft(NamedTuple):
 
 
 class PromptInput(DraftArea):
-    """The draft of the next prompt."""
-
     DEFAULT_CSS = "PromptInput { height: 3; max-height: 12; }"
 
     PLACE: Final = "prompt"
@@ -364,7 +357,9 @@ class PromptInput(DraftArea):
         start = min(self.selection)
         self.insert_paste(text)
         self.screen.set_focus(self)
-        if may_be_dropped(text) and not self.text.startswith("!"):
+        # Cheap, before the disk is asked.
+        may_be_files = len(text) <= MAX_CHARACTERS and text.lstrip().startswith(_BEGINNINGS)
+        if may_be_files and not self.text.startswith("!"):
             self._mention_dropped(text, start)
 
     @work

@@ -284,8 +284,6 @@ MAX_OUTPUT: Final = 20_000
 
 
 class Recall:
-    """Assists one prompt."""
-
     def __init__(
         self,
         screen: Screen[None],
@@ -413,7 +411,6 @@ class Recall:
         return "\n\n".join(filter(None, (left, "" if is_unchanged else written)))
 
     async def dropped(self, text: str, images: Sequence[PastedImage]) -> None:
-        """Recall a dropped draft with its images."""
         self.sent(await self._with_files(text, images))
 
     async def _with_files(self, text: str, images: Iterable[PastedImage]) -> str:

@@ -98,10 +98,6 @@ def _word_end(text: str, at: int, count: int) -> Target:
     return Target(next((end for number, end in enumerate(ends, 1) if number == count), last), is_inclusive=True)
 
 
-def _line_start(text: str, at: int, count: int) -> Target:
-    return Target(line_start(text, at))
-
-
 def _line_text(text: str, at: int, count: int) -> Target:
     start, end = line_start(text, at), line_end(text, at)
     line = text[start:end]
@@ -129,7 +125,7 @@ MOTIONS: Final[Mapping[str, Callable[[str, int, int], Target]]] = {
     "w": _word,
     "b": _word_back,
     "e": _word_end,
-    "0": _line_start,
+    "0": lambda text, at, _: Target(line_start(text, at)),
     "^": _line_text,
     "$": _line_end,
     "gg": _first_line,

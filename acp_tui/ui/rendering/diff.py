@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice, zip_longest
+from operator import attrgetter
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 from weakref import WeakValueDictionary
 
@@ -72,7 +73,8 @@ class _Comparison:
         diff = replace(comparison.diff, parts=parts) if parts else comparison.diff
         old = yield from diff_blocks.measure(diff.old, crlf=diff.crlf)
         new = yield from diff_blocks.measure(diff.new, crlf=diff.crlf)
-        self.found = diff, diff_blocks.make_sizes(old, new)
+        is_odd = old.odd + new.odd > diff_blocks.MAX_ODD_CHARACTERS
+        self.found = diff, diff_blocks.Sizes(old.sizes, new.sizes, is_odd, old.long, new.long)
 
 
 _shown_now: WeakValueDictionary[tuple[object, ...], _Comparison] = WeakValueDictionary()
@@ -223,7 +225,8 @@ class DiffRenderer:
         if wants_columns and not has_room:
             above += plain_lines(TOO_NARROW, diff_style.width, diff_style.palette.warning)
         is_wide = wants_columns and has_room
-        syntax = self._syntax if diff_text.has_colors(diff_style.palette) else None
+        # Without background colors, the text color shows what changed.
+        syntax = self._syntax if diff_style.palette.diff_added.bgcolor is not None else None
         most = diff_text.MAX_CHARACTERS_OF_WHOLE if diff_style.context is None else diff_text.MAX_CHARACTERS
         spelling = diff_text.Spelling(syntax, self.diff.crlf, most)
         columns = (TwoColumns if is_wide else OneColumn)(
@@ -279,8 +282,8 @@ class DiffRenderer:
 
 
 def _cut(diff: Diff, layout: DiffLayout, context: int | None) -> list[tuple[DiffHunk, list[diff_blocks.DiffBlock]]]:
-    blocks = diff_blocks.pair_blocks if layout == "columns" else diff_blocks.line_blocks
-    return [(hunk, blocks(hunk)) for hunk in diff.hunks(context)]
+    count = attrgetter("pair_count" if layout == "columns" else "line_count")
+    return [(hunk, list(diff_blocks.blocks_of(hunk, count))) for hunk in diff.hunks(context)]
 
 
 def _below_each_other(

@@ -168,10 +168,6 @@ def measure(lines: Sequence[str], *, crlf: bool) -> Generator[None, None, Measur
     return Measured(sizes, long, odd)
 
 
-def make_sizes(old: Measured, new: Measured) -> Sizes:
-    return Sizes(old.sizes, new.sizes, old.odd + new.odd > MAX_ODD_CHARACTERS, old.long, new.long)
-
-
 def _plain_sizes(lines: Iterable[str], *, has_tabs: bool, end: int) -> list[int]:
     if not has_tabs:
         return [len(line) - end for line in lines]
@@ -193,16 +189,8 @@ def _size(line: str, *, crlf: bool) -> int:
     return len(shown) + note if has_one_cell_each(shown) else -len(shown) - note
 
 
-def line_blocks(hunk: DiffHunk) -> list[DiffBlock]:
-    return list(_cut(hunk, lambda run: run.line_count))
-
-
-def pair_blocks(hunk: DiffHunk) -> list[DiffBlock]:
-    """Cut a hunk into blocks with old lines next to new ones."""
-    return list(_cut(hunk, lambda run: run.pair_count))
-
-
-def _cut(hunk: DiffHunk, count: Callable[[LineRun], int]) -> Iterator[DiffBlock]:
+def blocks_of(hunk: DiffHunk, count: Callable[[LineRun], int]) -> Iterator[DiffBlock]:
+    """Cut a hunk into blocks. `count` returns how many rows of lines a run has."""
     pieces: list[DiffPiece] = []
     most = max(BLOCK_LINES, sum(map(count, hunk.runs)) // MAX_BLOCKS)
     room = most

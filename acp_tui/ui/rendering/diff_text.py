@@ -45,11 +45,6 @@ def language_of(path: str) -> str:
     return _SIMILAR.get(ending, ending)
 
 
-def has_colors(palette: Palette) -> bool:
-    """Whether code can be colored. Without background colors, the text color shows what changed."""
-    return palette.diff_added.bgcolor is not None
-
-
 class DiffSyntax:
     """Lexes the lines of both texts."""
 

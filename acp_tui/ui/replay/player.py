@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from typing import Final
 
@@ -42,8 +43,6 @@ class Speed:
 
 
 class Player:
-    """A timeline at a moment."""
-
     def __init__(self, timeline: Timeline) -> None:
         self.timeline = timeline
         self.restart()
@@ -229,7 +228,7 @@ def moment_of(timeline: Timeline, spot: Spot) -> int | None:
     if spot.events is not None:
         return min(spot.events, timeline.length)
     if spot.seconds is not None:
-        return timeline.moment_at(spot.seconds)
+        return bisect_right(timeline.events.times, spot.seconds)
     player = Player(timeline)
     while not player.is_at_end:
         if _is_there(player.step(), spot):

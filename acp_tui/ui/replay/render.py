@@ -199,8 +199,6 @@ SUFFIXES: Final = (".svg", ".txt")
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What to render, and how."""
-
     at: Spot | None = None
     """None: the end."""
     size: tuple[int, int] = (120, 40)

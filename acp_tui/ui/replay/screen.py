@@ -56,11 +56,6 @@ KEYS: Final = (
 )
 
 
-def replay_keymap(chosen: Keymap) -> Keymap:
-    """Remove the keys that do nothing here from the user's keymap, so that widgets don't show them."""
-    return Keymap({id_: () if _PLACES.isdisjoint(PLACES_OF[id_]) else keys for id_, keys in chosen.keys.items()})
-
-
 class SessionLine(Static):
     """Shows the sessions, their states, and which one is on the screen."""
 
@@ -187,14 +182,11 @@ class ReplayScreen(Screen[None]):
         self._move()
 
     async def _read_all(self) -> None:
-        await self._read_on()
-        self._is_read.set()
-
-    async def _read_on(self) -> None:
         try:
             await to_thread.run_sync(self.timeline.read_on, abandon_on_cancel=True)
         except OSError as error:
             self.notify(f"It can't be read to its end: {error.strerror}", severity="error", markup=False)
+        self._is_read.set()
 
     def _tell_problems(self) -> None:
         problems = self.timeline.problems
@@ -428,7 +420,9 @@ class ReplayApp(BaseApp):
     ) -> None:
         """See `ReplayScreen`; `notes` are the problems of the settings."""
         super().__init__(settings, notes)
-        self.keymap = replay_keymap(self.keymap)
+        # Widgets mustn't show keys that do nothing here.
+        known = self.keymap.keys.items()
+        self.keymap = Keymap({id_: () if _PLACES.isdisjoint(PLACES_OF[id_]) else keys for id_, keys in known})
         self._make_screen = partial(ReplayScreen, timeline, pace=pace or Speed(), until=until, settings=self.settings)
 
     def on_mount(self) -> None:
@@ -449,8 +443,6 @@ REDRAW_S: Final = 0.1
 
 
 class Position(NamedTuple):
-    """The content of the bar."""
-
     at_s: float = 0.0
     length_s: float = 0.0
     is_playing: bool = False

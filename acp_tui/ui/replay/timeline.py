@@ -211,10 +211,6 @@ class Timeline:
 
     # Where something happens
 
-    def moment_at(self, seconds: float) -> int:
-        """The moment after everything up to this time."""
-        return bisect_right(self.events.times, seconds)
-
     def change_after(self, moment: int) -> int:
         """The moment after the next change; the end if there isn't one."""
         at = bisect_right(self._changes, moment)

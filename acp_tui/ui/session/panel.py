@@ -212,7 +212,6 @@ class SessionPanel(Vertical):
 
     @property
     def views(self) -> tuple[ConversationView, ...]:
-        """All views, visible or not."""
         return (self._main,) if self._subagent_view is None else (self._main, self._subagent_view)
 
     def open_subagent(self, session_id: SessionId) -> None:
@@ -318,14 +317,11 @@ class SessionPanel(Vertical):
 
     def _is_about_shown_request(self, change: Change) -> bool:
         """Whether the card must show another request, or its call has changed. The number of others can wait."""
-        shown, requests = self._shown_request, self._requests_in_turn
+        asked, requests = self.body.asked, self._requests_in_turn
+        shown = asked.request if asked is not None else None
         if shown is None or not any(each is shown for each in requests):
             return shown is not None or bool(requests)
         return self.conversation.tool_call_entries[shown.tool_call_id] in change.entries
-
-    @property
-    def _shown_request(self) -> PermissionRequest | None:
-        return self.body.asked.request if self.body.asked is not None else None
 
     @property
     def _requests_in_turn(self) -> tuple[PermissionRequest, ...]:

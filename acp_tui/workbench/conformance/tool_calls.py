@@ -20,8 +20,6 @@ _Id = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class CallReport:
-    """The last report on a call."""
-
     status: str
     index: int
     turn: int | None

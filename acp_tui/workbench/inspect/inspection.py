@@ -243,7 +243,6 @@ class Inspection:
         return Detail(row, line, lines, self.notes.get(position, ()), self.source.now_s is None)
 
     async def _shown(self, lines: Mapping[int, LoggedLine]) -> Mapping[int, LoggedLine]:
-        """Mask secrets."""
         if not self.mask.is_needed or not lines:
             return lines
         answers = {position: self._answers_form(position) for position in lines}

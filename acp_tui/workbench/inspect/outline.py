@@ -37,8 +37,6 @@ class OutlineLine(NamedTuple):
 
 
 class _Literal(str):
-    """A number as written."""
-
     __slots__ = ()
 
 

@@ -82,7 +82,6 @@ class Redaction:
     # Reading
 
     def read(self, lines: Iterable[bytes]) -> None:
-        """Record every secret."""
         self._readings += 1
         self._known_before = self._redactor.pseudonyms.version
         reading = json_paths.RecordingPass()
@@ -114,7 +113,6 @@ class Redaction:
     # Writing
 
     def write(self, lines: Iterable[bytes]) -> Iterator[bytes]:
-        """Yield every line without its secrets."""
         reading = json_paths.RecordingPass()
         for number, line in enumerate(lines):
             self._report.blobs_kept += b"H4sI" in line and len(_PACKED.findall(line))

@@ -182,8 +182,6 @@ _FOR_URLS: Final = str.maketrans("+/", "-_")
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """Bytes encoded in a text."""
-
     places: Sequence[int]
     """The positions of its digits."""
     written: str

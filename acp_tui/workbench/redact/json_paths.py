@@ -113,8 +113,6 @@ class TextPiece:
 
 @dataclass(frozen=True, slots=True)
 class Binary:
-    """Data in base64."""
-
     kind: str
     """Its MIME type up to the slash, perhaps "image" or "audio", or ""."""
 

@@ -24,8 +24,6 @@ MAX_LEVELS: Final = 3
 
 
 class SecretStart(NamedTuple):
-    """Where in a text a secret begins."""
-
     at: int
     secret: Secret
 

@@ -17,7 +17,7 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.conversation import elicitation
 from acp_tui.conversation.conversation import Change
 from acp_tui.conversation.entries import Entry, EntryId, Message, ToolCallEntry
-from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey
+from acp_tui.conversation.facts import PermissionRequest, RequestKey
 from acp_tui.conversation.tool_calls import TerminalId, ToolCall
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.workbench.conformance import Frame
@@ -157,7 +157,8 @@ def _unanswered(call: ToolCall, request: PermissionRequest, wanted: str | None) 
     lines = [what, "", f"  {call_line(call)}"]
     if request.note is not None:
         lines.append(f"  {request.note}")
-    lines += map(_option_line, request.options)
+    for option in request.options:
+        lines.append(make_visible_line(f"  - {option.name!r}: kind {option.kind!r}, id {option.option_id!r}"))
     if wanted is None:
         lines += [
             "",
@@ -166,10 +167,6 @@ def _unanswered(call: ToolCall, request: PermissionRequest, wanted: str | None) 
             f'  agent.on_permission("allow_once", title={title})  # each time, asked for or not',
         ]
     return "\n".join(lines)
-
-
-def _option_line(option: PermissionOption) -> str:
-    return make_visible_line(f"  - {option.name!r}: kind {option.kind!r}, id {option.option_id!r}")
 
 
 def _unexpected(asked: elicitation.Elicitation) -> str:
