@@ -106,10 +106,13 @@ class UnstructuredCommandInput(wire.WireModel):
     hint: wire.Line
 
 
+AvailableCommandInput: TypeAlias = UnstructuredCommandInput
+
+
 class AvailableCommand(wire.WireModel):
     name: wire.Short
     description: wire.Line
-    input: wire.Lenient[UnstructuredCommandInput] = None
+    input: wire.Lenient[AvailableCommandInput] = None
 
 
 AvailableCommands: TypeAlias = Annotated[wire.Items[AvailableCommand], wire.cut_items()]
