@@ -23,6 +23,7 @@ from acp_tui.conversation.updates import (
     CommandRun,
     SessionUpdate,
     TerminalOpened,
+    TerminalWaiting,
 )
 from acp_tui.ui.dialogs.take_over import TakenTerminal, TakeOver
 from acp_tui.ui.kit.themes import DARK
@@ -39,6 +40,13 @@ sys.stdout.flush()
 while True: print(repr(os.read(0, 1000)), end='\\r\\n', flush=True)
 """
 """Prints what it receives, byte by byte, after printing `first`."""
+INTERRUPTED = """
+import time
+print('ready', flush=True)
+try: time.sleep(60)
+except KeyboardInterrupt: print('interrupted')
+"""
+"""Ends at Ctrl+C."""
 
 
 class TakenOver(Page):
@@ -103,6 +111,11 @@ async def showing(*updates: SessionUpdate, size: tuple[int, int] = (100, 30)) ->
 def opened(name: str) -> list[SessionUpdate]:
     """A user's command in its own terminal."""
     return [TerminalOpened(TerminalId(name), f"run {name}"), CommandRun(f"run {name}", TerminalId(name))]
+
+
+def waits(name: str) -> TerminalWaiting:
+    """It waits for the user's input."""
+    return TerminalWaiting(TerminalId(name), True)
 
 
 # A prompt that remembers earlier prompts and drafts, in the test's own state folder. A second page is like a restart

@@ -41,7 +41,6 @@ from acp_tui.ui.tab.tab import Opening, Tab
 from support.agents import settle
 from support.desks import AgentSide
 from support.frame_log import FrameLog
-from support.screens import Clock
 from support.settling import POLL_S
 from support.waiting import TEST_LIMIT_S, until
 
@@ -142,14 +141,14 @@ class UnseenApp(AcpTuiApp):
     is_headless = True
     current_mode = ""
 
-    def __init__(self, hub: Any, command: AgentCommand, cwd: Path, settings: Settings | None) -> None:
+    def __init__(self, hub: Any, command: AgentCommand | None, cwd: Path, settings: Settings | None) -> None:
         super().__init__(hub, command, cwd, settings=settings)
-        self.clock = Clock()
         self.told: list[Notification] = []
         """All notices, oldest first."""
         self.asked: list[tuple[Screen[Any], asyncio.Future[Any]]] = []
         """The open dialogs, the one in front at the end."""
         self._tasks: dict[asyncio.Task[Any], Any] = {}
+        self._begun: list[Tab] = []
 
     @property
     def screen_stack(self) -> list[Any]:
@@ -169,12 +168,6 @@ class UnseenApp(AcpTuiApp):
         if front is not None and front not in self._begun:
             self._begun.append(front)
             front.begin()
-
-    async def begin(self, tab: Tab) -> None:
-        """The first tab."""
-        self._begun: list[Tab] = []
-        self.tabs.add(tab)
-        await self.switch_mode(tab.mode)
 
     async def remove_mode(self, mode: str) -> None:  # type: ignore[override]
         """End what runs for its tab."""
@@ -346,6 +339,10 @@ class TabDesk(AgentSide):
             await self.tab.screen.run_action(BY_ID[command].action)
         await self.settled()
 
+    def offers(self, command: str) -> bool:
+        """Whether the palette offers it now."""
+        return BY_ID[command].when(self.tab.actions)
+
     async def cancel(self) -> None:
         """Cancel what runs, as Esc does in the prompt."""
         self.tab.writing.escape(may_be_for_reason=False)
@@ -429,21 +426,23 @@ OpenTabs: TypeAlias = Callable[..., AbstractAsyncContextManager[TabDesk]]
 
 @asynccontextmanager
 async def tabs_of(
-    command: AgentCommand,
+    command: AgentCommand | None,
     cwd: Path,
     log: FrameLog,
     settings: Settings | None = None,
     opening: Opening | None = None,
 ) -> AsyncIterator[TabDesk]:
-    """A tab of an agent that works in `cwd`, with a time limit."""
+    """A tab of an agent that works in `cwd`, with a time limit. Without a command, the user is asked for an agent."""
     with anyio.fail_after(TEST_LIMIT_S), pytest.MonkeyPatch.context() as patch:
         patch.setattr(tab_module, "SessionScreen", Unseen)
         async with open_hub() as hub:
             app = UnseenApp(hub, command, cwd, settings)
             token = active_app.set(app)
             try:
-                first = Tab(app.link_to(command, cwd), cwd, opening=opening, settings=app.settings, clock=app.clock)
-                await app.begin(first)
+                if command is None:
+                    app.choose_agent()
+                else:
+                    await app.open_tab(app.link_to(command, cwd), cwd, opening)
                 yield TabDesk(app, log)
             finally:
                 await app.end()

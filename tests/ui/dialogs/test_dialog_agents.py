@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from textual.app import App
 from textual.events import Key
+from textual.widgets import Input
 
 from acp_tui.client.agents.catalogue import Catalogue, EntrySource, ListedAgent
 from acp_tui.client.agents.command import AgentCommand, Package
@@ -110,6 +111,15 @@ async def test_enter_on_an_agent_that_cannot_run_says_why_and_what_to_do() -> No
         assert page.result is NOTHING
         told = "absent can't run here: absent isn't on PATH. To install it: npm install -g absent"
         await page.until(lambda: told in page.words)
+
+
+async def test_esc_clears_what_was_typed_before_it_leaves() -> None:
+    async with open_dialog(screen()) as page:
+        await page.press(*"her", "escape")
+        assert page.app.screen.query_one(Input).value == ""
+        assert page.result is NOTHING
+        await page.press("escape")
+        assert page.result is None
 
 
 async def test_how_old_the_registry_is_is_said() -> None:

@@ -1,4 +1,6 @@
-"""Logging in: choosing a method, waiting for the agent, canceling."""
+"""Logging in: choosing a method, waiting for the agent, canceling; also with a real agent, to its session."""
+
+from __future__ import annotations
 
 import anyio
 import pytest
@@ -8,6 +10,7 @@ from acp_tui.conversation.facts import AuthMethod
 from acp_tui.ui.dialogs.agent_offers import LoginDialog
 from acp_tui.ui.kit.pickers import ReadingScreen
 from acp_tui.ui.kit.question_screen import QuestionScreen
+from support.desks import OpenDesk
 from support.dialogs import NOTHING, open_dialog
 from support.screens import Clock
 
@@ -21,18 +24,13 @@ class Agent:
     def __init__(self, error: ClientError | None = None) -> None:
         self.error = error
         self.asked: list[AuthMethod] = []
-        self.was_cancelled = False
         self.done = anyio.Event()
 
     async def authenticate(self, method: AuthMethod) -> None:
         self.asked.append(method)
         if self.error is not None:
             raise self.error
-        try:
-            await self.done.wait()
-        except anyio.get_cancelled_exc_class():
-            self.was_cancelled = True
-            raise
+        await self.done.wait()
 
 
 def dialog(agent: Agent) -> LoginDialog:
@@ -65,17 +63,6 @@ async def test_a_login_that_ends_below_the_help_closes_the_dialog_behind_it() ->
         await page.press("escape")
         assert page.result == BROWSER
         assert "Log in first" not in page.words
-
-
-async def test_esc_stops_waiting_and_then_leaves() -> None:
-    agent = Agent()
-    async with open_dialog(dialog(agent)) as page:
-        await page.press("enter", "escape")
-        await page.until(lambda: agent.was_cancelled)
-        assert page.result is NOTHING
-        assert "Canceled" in page.words
-        await page.press("escape")
-        assert page.result is None
 
 
 async def test_an_error_stands_in_its_place_and_one_can_try_again() -> None:
@@ -115,3 +102,81 @@ async def test_an_enter_that_was_meant_for_the_prompt_logs_nobody_in(monkeypatch
         clock.pass_guard()
         await page.press("enter")
         assert agent.asked == [BROWSER]
+
+
+# With an agent
+
+
+BY_AGENT = """
+handshake(authMethods=[{"id": "browser", "name": "In the browser", "description": "opens a page"}])
+refuse(expect("session/new"), -32000, "who are you?")
+"""
+
+
+async def test_a_login_by_the_agent_leads_to_the_session_that_was_asked_for_once_more(open_desk: OpenDesk) -> None:
+    """R-AUTH-3, R-AUTH-4."""
+    script = """
+    answer(expect("authenticate"))
+    answer(expect("session/new"), sessionId="s1")
+    say("welcome")
+    serve_until_closed()
+    """
+    async with open_desk(BY_AGENT, script) as desk:
+        await desk.shows("Log in to scripted", "who are you?", "In the browser", "opens a page")
+        await desk.press("enter")
+        await desk.shows("welcome")
+        assert desk.sent("authenticate") == [{"methodId": "browser"}]
+        assert len(desk.sent("session/new")) == 2
+
+
+@pytest.mark.parametrize("key", ["escape", "ctrl+c"])
+async def test_esc_stops_waiting_for_a_login_and_another_try_may_work(open_desk: OpenDesk, key: str) -> None:
+    script = """
+    expect("authenticate")
+    expect("$/cancel_request")
+    answer(expect("authenticate"))
+    answer(expect("session/new"), sessionId="s1")
+    say("welcome")
+    serve_until_closed()
+    """
+    async with open_desk(BY_AGENT, script) as desk:
+        await desk.shows("In the browser")
+        await desk.press("enter")
+        await desk.shows("Waiting for the agent")
+        await desk.press(key)
+        await desk.shows("Canceled. Choose again")
+        await desk.gets("$/cancel_request")
+        await desk.press("enter")
+        await desk.shows("welcome")
+        assert len(desk.sent("authenticate")) == 2
+
+
+async def test_text_that_is_typed_while_the_login_is_asked_for_goes_to_the_draft(open_desk: OpenDesk) -> None:
+    async with open_desk(BY_AGENT, "serve_until_closed()") as desk:
+        await desk.shows("In the browser")
+        await desk.press(*"fix it")
+        await desk.press("escape")
+        await desk.shows("scripted needs you to log in first")
+        assert desk.draft == "fix it"
+
+
+async def test_a_session_begun_after_a_logout_leads_to_the_login_again(open_desk: OpenDesk) -> None:
+    """R-AUTH-3, R-AUTH-9."""
+    script = """
+    handshake(agentCapabilities={"auth": {"logout": {}}}, authMethods=[{"id": "key", "name": "With a key"}])
+    answer(expect("session/new"), sessionId="s1")
+    answer(expect("logout"))
+    refuse(expect("session/new"), -32000, "who are you?")
+    answer(expect("authenticate"))
+    answer(expect("session/new"), sessionId="s2")
+    update("agent_message_chunk", session="s2", content={"type": "text", "text": "welcome back"})
+    serve_until_closed()
+    """
+    async with open_desk(script) as desk:
+        await desk.has_session()
+        await desk.choose("Log out of the agent")
+        await desk.shows("Logged out.")
+        await desk.press("ctrl+n")
+        await desk.shows("With a key")
+        await desk.press("enter")
+        await desk.shows("welcome back")

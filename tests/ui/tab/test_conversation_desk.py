@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from pathlib import Path
 
@@ -10,7 +9,9 @@ import pytest
 
 from acp_tui.client import desktop
 from acp_tui.conversation.conversation import Conversation
-from support.desks import SESSION, OpenDesk
+from acp_tui.ui.dialogs.naming import ExportDialog
+from support.desks import SESSION
+from support.tabs import OpenTabs
 
 REPLY = """
 prompt = expect("session/prompt")
@@ -34,85 +35,34 @@ def copied(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 async def test_the_last_reply_is_copied_as_the_agent_wrote_it_or_one_piece_of_code(
-    open_desk: OpenDesk, copied: list[str]
+    open_tabs: OpenTabs, copied: list[str]
 ) -> None:
-    async with open_desk(SESSION, REPLY) as desk:
+    async with open_tabs(SESSION, REPLY) as desk:
         await desk.has_session()
         await desk.send("go")
         await desk.shows("one = 1")
-        await desk.choose("Copy the agent's last reply")
+        await desk.do("copy_reply")
         await desk.shows("What do you want to copy?", "The whole message", "one = 1", "ls")
-        await desk.press_slowly("enter")
+        await desk.choose("The whole message")
         await desk.shows("Copied 41 characters")
         assert copied == ["Look:\n```py\none = 1\n```\nand\n```sh\nls\n```\n"]
         await desk.send("/copy")
         await desk.shows("What do you want to copy?")
-        await desk.press("down", "down", "enter")
+        await desk.choose("ls")
         await desk.until(lambda: copied[1:] == ["ls\n"])
 
 
-async def test_the_message_at_the_cursor_is_copied_also_if_it_is_not_the_last(
-    open_desk: OpenDesk, copied: list[str]
-) -> None:
-    async with open_desk(SESSION, REPLY) as desk:
+async def test_without_a_reply_there_is_nothing_to_copy(open_tabs: OpenTabs, copied: list[str]) -> None:
+    async with open_tabs(SESSION, "serve_until_closed()") as desk:
         await desk.has_session()
-        await desk.send("go")
-        await desk.shows("one = 1")
-        await desk.press("tab", "up")
-        await desk.choose("Copy the agent's last reply")
-        await desk.until(lambda: copied == ["go"])
-
-
-async def test_without_a_reply_there_is_nothing_to_copy(open_desk: OpenDesk, copied: list[str]) -> None:
-    async with open_desk(SESSION, "serve_until_closed()") as desk:
-        await desk.has_session()
-        assert "Copy the agent's last reply" not in await desk.offers()
+        assert not desk.offers("copy_reply")
         await desk.send("/copy")
         await desk.shows("No reply to copy yet.")
         assert copied == []
 
 
-async def test_an_export_overwrites_a_file_only_at_a_second_enter(open_desk: OpenDesk, tmp_path: Path) -> None:
-    (tmp_path / "talk.jsonl").write_text("mine")
-    async with open_desk(SESSION, REPLY) as desk:
-        await desk.has_session()
-        await desk.send("go")
-        await desk.shows("one = 1")
-        await desk.choose("Write the conversation to a file")
-        await desk.shows("Write the conversation to a file in /", ".md or .jsonl")
-        field = desk.pilot.app.screen.query_one("#file")
-        field.value = "talk.doc"
-        await desk.press_slowly("enter")
-        await desk.shows(".jsonl")
-        field.value = "/export talk.md"
-        await desk.press("enter")
-        await desk.shows("Write only the file, without /export.")
-        field.value = "talk.jsonl"
-        await desk.press("enter")
-        await desk.shows("Enter again replaces it")
-        assert (tmp_path / "talk.jsonl").read_text() == "mine"
-        await desk.press("enter")
-        await desk.shows("It has all that was said, secrets too")
-    lines = [json.loads(line) for line in (tmp_path / "talk.jsonl").read_text().splitlines()]
-    assert len(lines) > 2
-
-
-async def test_a_file_that_is_named_is_written_without_a_question(open_desk: OpenDesk, tmp_path: Path) -> None:
-    (tmp_path / "there.md").write_text("mine")
-    async with open_desk(SESSION, REPLY) as desk:
-        await desk.has_session()
-        await desk.send("go")
-        await desk.shows("one = 1")
-        await desk.send("/export out.md")
-        await desk.shows("It has all that was said, secrets too")
-        assert "one = 1" in (tmp_path / "out.md").read_text()
-        await desk.send("/export there.md")
-        await desk.shows("Enter again replaces it")
-        assert (tmp_path / "there.md").read_text() == "mine"
-
-
 async def test_a_file_is_written_beside_the_loop_from_a_conversation_that_stands_still(
-    open_desk: OpenDesk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    open_tabs: OpenTabs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wanted: list[tuple[Conversation, bool]] = []
 
@@ -120,14 +70,13 @@ async def test_a_file_is_written_beside_the_loop_from_a_conversation_that_stands
         wanted.append((conversation, threading.current_thread() is threading.main_thread()))
 
     monkeypatch.setattr("acp_tui.client.export.writing.export", note)
-    async with open_desk(SESSION, REPLY) as desk:
+    async with open_tabs(SESSION, REPLY) as desk:
         await desk.has_session()
         await desk.send("go")
         await desk.shows("one = 1")
-        await desk.choose("Write the conversation to a file")
-        await desk.shows("Write the conversation to a file", ".md or .jsonl")
-        await desk.press_slowly("enter")
-        await desk.shows("It has all that was said, secrets too")
+        await desk.do("export")
+        dialog = await desk.asks(ExportDialog)
+        await dialog.write(tmp_path / "talk.md", False)
         ((taken, is_on_the_loop),) = wanted
         assert not is_on_the_loop
         assert taken is not desk.shown_session.conversation

@@ -1,4 +1,4 @@
-"""Opening a tool call's files in the editor, and saving what the agent attached."""
+"""Taking things out of a conversation by keys: files in the editor, what the agent attached, replies, exports."""
 
 from __future__ import annotations
 
@@ -246,6 +246,49 @@ def test_what_is_the_users_own_or_the_models_is_not_what_the_agent_attached() ->
     for_the_model = Image(HELLO, "image/png", annotations=Annotations(("assistant",)))
     entries = fold(PromptSent((Text("See:"), IMAGE)), prompt("And?"), _shows(for_the_model, Text("see"), AUDIO)).entries
     assert [block for entry in entries for block in attached_to(entry)] == [AUDIO]
+
+
+# Replies, and all that was said
+
+
+async def test_the_message_at_the_cursor_is_copied_also_if_it_is_not_the_last(open_project: OpenPage) -> None:
+    async with open_project(prompt("go"), agent("Done.")) as page:
+        await page.press("tab", "up")
+        await page.choose("Copy the agent's last reply")
+        await page.shows("Copied 2 characters")
+        assert page.pilot.app.clipboard == "go"
+
+
+async def test_an_export_overwrites_a_file_only_at_a_second_enter(project: Path, open_project: OpenPage) -> None:
+    (project / "talk.jsonl").write_text("mine")
+    async with open_project(prompt("go"), agent("Done.")) as page:
+        await page.choose("Write the conversation to a file")
+        await page.shows("Write the conversation to a file in /", ".md or .jsonl")
+        field = page.pilot.app.screen.query_one("#file")
+        field.value = "talk.doc"
+        await page.press_slowly("enter")
+        await page.shows(".jsonl")
+        field.value = "/export talk.md"
+        await page.press("enter")
+        await page.shows("Write only the file, without /export.")
+        field.value = "talk.jsonl"
+        await page.press("enter")
+        await page.shows("Enter again replaces it")
+        assert (project / "talk.jsonl").read_text() == "mine"
+        await page.press("enter")
+        await page.shows("It has all that was said, secrets too")
+        assert "Done." in (project / "talk.jsonl").read_text()
+
+
+async def test_a_file_that_is_named_is_written_without_a_question(project: Path, open_project: OpenPage) -> None:
+    (project / "there.md").write_text("mine")
+    async with open_project(prompt("go"), agent("Done.")) as page:
+        await page.send("/export out.md")
+        await page.shows("It has all that was said, secrets too")
+        assert "Done." in (project / "out.md").read_text()
+        await page.send("/export there.md")
+        await page.shows("Enter again replaces it")
+        assert (project / "there.md").read_text() == "mine"
 
 
 # Links

@@ -192,12 +192,17 @@ async def test_a_session_that_is_gone_is_named_and_another_begins_if_the_user_wa
 
 
 @pytest.mark.parametrize(
-    ("listed", "shown"), [("PLAN for the fix", "PLAN for the fix"), ("<command>", "<message>model")]
+    ("listed", "is_named", "shown"),
+    [
+        ("PLAN for the fix", False, "PLAN for the fix"),
+        ("<command>", False, "<message>model"),
+        ("<the user's>", True, "<the user's>"),
+    ],
 )
 async def test_a_session_keeps_the_name_that_it_had_in_the_list(
-    listed: str, shown: str, tmp_path: Path, open_tabs: OpenTabs
+    listed: str, is_named: bool, shown: str, tmp_path: Path, open_tabs: OpenTabs
 ) -> None:
-    wanted = PastSession("scripted", SessionId("s1"), tmp_path, listed, is_listed=True)
+    wanted = PastSession("scripted", SessionId("s1"), tmp_path, listed, is_listed=True, is_named=is_named)
     opening = Reopening(wanted, SessionIndex(recording_store(RecordingSettings())))
     script = """
     handshake(agentCapabilities={"loadSession": True})
@@ -208,6 +213,7 @@ async def test_a_session_keeps_the_name_that_it_had_in_the_list(
     async with open_tabs(script, IDLE, opening=opening) as desk:
         await desk.has_session()
         assert desk.tabs[0].title == shown
+        assert desk.shown_session.conversation.is_named == is_named, "it keeps the user's own from its agent"
 
 
 async def test_a_session_is_read_only_for_the_same_reason_whether_or_not_its_agent_runs(

@@ -14,12 +14,13 @@ from acp_tui.client.sessions.session import Listener
 from acp_tui.client.terminals.pty import TerminalInputFull
 from acp_tui.conversation.elicitation import Form
 from acp_tui.conversation.facts import RequestKey
-from acp_tui.conversation.tool_calls import TerminalId
+from acp_tui.conversation.tool_calls import TerminalContent, TerminalId
 from acp_tui.conversation.updates import (
     ClientRemark,
     ElicitationAsked,
     SessionUpdate,
     TerminalExited,
+    TerminalOpened,
     TerminalOutput,
 )
 from acp_tui.ui.dialogs.take_over import LEAVE_KEY, TakenTerminal
@@ -28,20 +29,14 @@ from acp_tui.ui.kit.themes import DARK, LIGHT
 from acp_tui.ui.permission.form_card import FormCard
 from acp_tui.ui.session.panel import BESIDE_TERMINALS
 from acp_tui.ui.tab.screen import SessionScreen
-from support.folding import ask
-from support.pages import RAW, TakenOver, opened, running
+from support.folding import ask, call
+from support.pages import INTERRUPTED, RAW, TakenOver, opened, running, showing, waits
 from support.screens import Clock, Page, RecordedConnection, ScreenApp, new_session, show
 from support.settling import settle
 
 pytest.importorskip("pyghostty")
 
 SECRET = "import getpass; print('got', getpass.getpass('Password: '))"
-INTERRUPTED = """
-import time
-print('ready', flush=True)
-try: time.sleep(60)
-except KeyboardInterrupt: print('interrupted')
-"""
 TELLS_ITS_SIZE = """
 import os, signal
 signal.signal(signal.SIGWINCH, lambda *_: print(tuple(os.get_terminal_size()), flush=True))
@@ -337,6 +332,55 @@ async def test_a_program_is_told_what_it_asks_its_terminal_and_once(tmp_path: Pa
 
 
 # Appearance
+
+
+# Which one, and how it's told
+
+
+async def test_the_terminal_under_the_cursor_comes_first() -> None:
+    report = call("run", kind="execute", content=(TerminalContent(TerminalId("agents")),))
+    agents = [TerminalOpened(TerminalId("agents"), "run agents"), report]
+    async with showing(*agents, *opened("second"), waits("second")) as page:
+        await page.press("tab", "up", "f6")
+        await page.shows("keyboard is in run agents")
+
+
+@pytest.mark.parametrize(
+    ("title", "head"),
+    [("Update the packages", "Update the packages  $ apt update "), ("Run apt update", "Run apt update  ")],
+)
+async def test_what_has_the_keyboard_is_named_as_its_call(title: str, head: str) -> None:
+    report = call("run", kind="execute", title=title, content=(TerminalContent(TerminalId("t")),))
+    async with showing(TerminalOpened(TerminalId("t"), "apt update"), report) as page:
+        await page.press("f6")
+        await page.shows(f"keyboard is in {head}")
+
+
+async def test_where_the_command_under_the_cursor_has_ended_no_other_is_touched() -> None:
+    ended = TerminalExited(TerminalId("first"), 0, None)
+    async with showing(*opened("first"), *opened("second"), ended) as page:
+        await page.press("tab", "up", "f8")
+        assert page.said == "The command is no longer running."
+
+
+async def test_a_command_that_waits_says_how_to_type_there() -> None:
+    async with showing(*opened("first"), waits("first")) as page:
+        await page.emulator_loaded()
+        await page.until(lambda: "waiting for input · F6: type there" in page.text)
+
+
+async def test_ctrl_c_in_an_empty_prompt_stops_your_own_command(tmp_path: Path) -> None:
+    async with running(tmp_path, INTERRUPTED) as page:
+        await page.shows("ready")
+        assert "│ ◐ running" in page.text
+        assert "your command runs; Ctrl+C stops it · F6 types into it" in page.status
+        await page.press("ctrl+c")
+        await page.shows("│ ^Cinterrupted")
+        await page.until(lambda: "your command" not in page.status)
+        assert "running" not in page.text
+
+
+# Pictures
 
 
 PICTURED = (
