@@ -416,4 +416,4 @@ async def test_behind_a_multiplexer_only_to_allow_waits_until_the_users_screen_s
                 assert card.rejected or key not in ("escape", "n"), seed
                 assert card.allowed or card.guard.allows or key not in ("enter", "y"), seed
             pressed_s = now_s
-    assert min(allowed, rejected, own) > SEQUENCES // 10
+    assert min(allowed, rejected, own) > SEQUENCES // 20
