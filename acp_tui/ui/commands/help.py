@@ -151,7 +151,7 @@ def _keys_shown(command: Command, keymap: Keymap, *, is_first: bool) -> str:
 
 def matching_rows(keymap: Keymap, query: str) -> Sequence[PickerRow[Command]]:
     """The rows that match, the best first, one for each command; for nothing the common rows, for a space all."""
-    return matching(list(help_rows(keymap, is_each=bool(query.strip()))), query, is_strict=True)
+    return matching(list(help_rows(keymap, is_each=bool(query.strip()))), query)
 
 
 def _words(command: Command) -> str:
