@@ -50,7 +50,7 @@ def print_settings(args: Args) -> int:
     found = [replace(one, allowed=names) if one.key == "appearance.theme" else one for one in documented()]
     rows = [row_list.PickerRow(one, one.key, one.doc) for one in found]
     if args.word:
-        found = [row.value for row in filtered_list.matching(rows, args.word, is_strict=True)]
+        found = [row.value for row in filtered_list.matching(rows, args.word)]
     file = settings_file()
     where = f"F12 in acp-tui, or {make_visible_line(str(file))}{'' if file.exists() else ', which is not there yet'}"
     status = ExitCode.DONE if found else _nothing_matches("setting", args.word, rows, f"; to change one: {where}")

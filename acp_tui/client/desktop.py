@@ -64,11 +64,18 @@ async def edit_text(text: str, run: Callable[[list[str]], Awaitable[int]]) -> tu
             status = await run(editor_command(wanted, file))
             edited = await to_thread.run_sync(file.read_text, "utf-8", "replace")
     except (OSError, ValueError) as error:
-        return text, f"{wanted} couldn't edit the prompt: {error}"
+        return text, why_not_run(wanted, error)
     if status:
         return text, how_it_ended(wanted, status)
     # Editors add a newline after the last line.
     return edited if text.endswith("\n") else edited.removesuffix("\n"), ""
+
+
+def why_not_run(wanted: str, error: Exception) -> str:
+    program = error.filename if isinstance(error, FileNotFoundError) else None
+    if program and "/" not in program and not shutil.which(program):
+        return f"{program} isn't on PATH: set ${'VISUAL' if os.environ.get('VISUAL', '').strip() else 'EDITOR'}."
+    return f"{wanted} couldn't edit it: {getattr(error, 'strerror', None) or error}."
 
 
 def how_it_ended(wanted: str, status: int) -> str:

@@ -45,6 +45,12 @@ def test_settings_that_match_a_word_are_printed_the_best_first(capsys: pytest.Ca
     assert len(keys) < 10
 
 
+@pytest.mark.parametrize("word", ["vim", "preset"])
+def test_the_keys_of_vim_are_found(word: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["settings", word]) == 0
+    assert '`preset = "vim"`' in capsys.readouterr().out
+
+
 def test_the_themes_are_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["settings", "appearance.theme"]) == 0
     assert "acp-dark, acp-light," in " ".join(capsys.readouterr().out.split())

@@ -397,6 +397,7 @@ class Settings:
     keys: tuple[KeyChoice, ...] = setting(
         (),
         'Your own keys, by command, as in `find = "ctrl+f"`; a list for several, "" for'
-        " none. `acp-tui keys` lists the commands. Your keys replace the default ones.",
+        " none. `acp-tui keys` lists the commands. Your keys replace the default ones."
+        ' `preset = "vim"` gives lists and texts the keys of Vim.',
         by_name=True,
     )

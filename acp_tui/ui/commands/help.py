@@ -117,10 +117,18 @@ def help_rows(
 
     Commands that differ only in a direction share a row, unless `is_each`, or the user can run them from here.
 
+    What is nearer takes its keys from what is around it, whose commands without any other are left out.
+
     Besides the basic ones, those of the focused widget are common, except in the prompt, which has many. If there is
     little room, only the first key of a command is shown.
     """
-    nearest = [row for place in here for row in COMMANDS if row.where == place]
+    possible = [row for place in here for row in COMMANDS if row.where == place]
+    takers = {key: row.where for row in reversed(possible) for key in keymap.keys[row.id]}
+    nearest = [
+        row
+        for row in possible
+        if row.has_priority or row.where in map(takers.get, keymap.keys[row.id]) or not keymap.keys[row.id]
+    ]
     others = [row for place in PLACES if place not in here for row in BY_ID.values() if row.where == place]
     several = [row for row in others if heading_of(row) == SEVERAL]
     shown: set[str] = set()
@@ -151,7 +159,7 @@ def _keys_shown(command: Command, keymap: Keymap, *, is_first: bool) -> str:
 
 def matching_rows(keymap: Keymap, query: str) -> Sequence[PickerRow[Command]]:
     """The rows that match, the best first, one for each command; for nothing the common rows, for a space all."""
-    return matching(list(help_rows(keymap, is_each=bool(query.strip()))), query, is_strict=True)
+    return matching(list(help_rows(keymap, is_each=bool(query.strip()))), query)
 
 
 def _words(command: Command) -> str:

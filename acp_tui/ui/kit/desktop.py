@@ -29,10 +29,10 @@ def edit(app: App[Any], file: Path, line: int | None = None) -> str:
         return desktop.NO_EDITOR
     try:
         command = desktop.editor_command(wanted, file, line)
-        with _lent_terminal(app):
+        with lent_terminal(app):
             return desktop.how_it_ended(wanted, subprocess.call(command))
     except (OSError, ValueError, SuspendNotSupported) as error:
-        return f"{wanted} couldn't be started: {error}"
+        return desktop.why_not_run(wanted, error)
 
 
 async def edit_text(app: App[Any], text: str) -> tuple[str, str]:
@@ -40,7 +40,7 @@ async def edit_text(app: App[Any], text: str) -> tuple[str, str]:
 
     async def run(command: list[str]) -> int:
         try:
-            with _lent_terminal(app):
+            with lent_terminal(app):
                 return await to_thread.run_sync(subprocess.call, command)
         except SuspendNotSupported as error:
             raise OSError(str(error)) from error
@@ -49,15 +49,20 @@ async def edit_text(app: App[Any], text: str) -> tuple[str, str]:
 
 
 @contextmanager
-def _lent_terminal(app: App[Any]) -> Iterator[None]:
+def lent_terminal(app: App[Any]) -> Iterator[None]:
     """Neither read from nor write to the terminal in this context. Raises: SuspendNotSupported."""
+    raised: BaseException | None = None
     with app.batch_update(), app.suspend(), muted(app):
         # Ctrl+C is for the program in the terminal. It would inherit SIG_IGN, but not a handler.
         before = signal.signal(signal.SIGINT, lambda *_: None)
         try:
             yield
+        except BaseException as error:  # noqa: BLE001 - raised in `suspend`, it would stay lent (Textual 8.2.8)
+            raised = error
         finally:
             signal.signal(signal.SIGINT, before)
+    if raised is not None:
+        raise raised
 
 
 async def open_page(url: str) -> str:

@@ -194,21 +194,18 @@ class FilteredList(Vertical, can_focus=True):
 
 
 def matching(
-    rows: Sequence[PickerRow[Any]], query: str, *, groups_keep_order: bool = False, is_strict: bool = False
+    rows: Sequence[PickerRow[Any]], query: str, *, groups_keep_order: bool = False
 ) -> Sequence[PickerRow[Any]]:
     """The rows that match each word of `query`, the best first.
 
     Best are labels that begin with it (or whose name after a dot does), then those that contain it, then words that
-    begin with it in what else is said of a row. If there are none, labels with its letters in order, unless
-    `is_strict`. Groups stay together, and disabled rows come last. Without a query, rare rows are left out; a space
-    brings them in.
+    begin with it in what else is said of a row. Groups stay together, and disabled rows come last. Without a query,
+    rare rows are left out; a space brings them in.
     """
     words = query.lower().split()
     if not words:
         return rows if query else [row for row in rows if not row.is_rare]
     scored = [(row, score) for row in rows if (score := _score(row, words)) is not None]
-    if not scored and not is_strict:
-        scored = [(row, 0) for row in rows if all(_has_in_order(row.label.lower(), word) for word in words)]
     found = [((bool(row.is_disabled_reason), score), row) for row, score in scored]
     order = dict.fromkeys(row.group for _, row in found)
     if not groups_keep_order:
@@ -232,8 +229,3 @@ def _score(row: PickerRow[Any], words: Sequence[str]) -> int | None:
         else:
             return None
     return total
-
-
-def _has_in_order(text: str, letters: str) -> bool:
-    at = -1
-    return all((at := text.find(letter, at + 1)) >= 0 for letter in letters)

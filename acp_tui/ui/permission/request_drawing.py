@@ -404,18 +404,27 @@ def option_lines(
     if width - names_from < ENOUGH_NAME_CELLS:
         names_from = 0  # they continue after the word, and hang below it
     return [
-        _option(option, number, letter, chosen == number, palette, width, names_from)
-        for number, (option, letter) in enumerate(zip(answers, letters_of(answers), strict=True))
+        _option(answers, number, letter, chosen == number, palette, width, names_from)
+        for number, letter in enumerate(letters_of(answers))
     ]
 
 
 def _option(
-    option: PermissionOption, index: int, letter: str, is_chosen: bool, palette: Palette, width: int, names_from: int
+    answers: Sequence[PermissionOption],
+    index: int,
+    letter: str,
+    is_chosen: bool,
+    palette: Palette,
+    width: int,
+    names_from: int,
 ) -> list[Strip]:
+    option = answers[index]
     number = f"{index + 1}" if index < MAX_NUMBER else "·"
     style = _style_of(option, palette) + Style(bold=is_chosen)
     head = [Segment("❯ " if is_chosen else "  ", palette.accent), Segment(f"{number} {letter or ' '}  ", palette.muted)]
-    word, name = kind_word(option), (quoted_name(option), palette.muted)
+    word = kind_word(option)
+    is_only = sum(kind_word(other) == word for other in answers) == 1  # else its name alone tells it from the others
+    name = (quoted_name(option), palette.muted if is_only else Style())
     if names_from:
         head += [Segment(word, style), Segment(" " * (names_from - KEYS_CELLS - width_cells(word)))]
         indent, lines = names_from, wrap([name], width - names_from)

@@ -28,6 +28,7 @@ from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import clock
 from acp_tui.ui.dialogs import agent_offers
 from acp_tui.ui.dialogs.trust import OpenTwiceQuestion, TrustDialog
+from acp_tui.ui.kit.desktop import lent_terminal
 from acp_tui.ui.kit.pickers import ReadingScreen
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.rendering.wrapping import cut
@@ -104,7 +105,7 @@ class AgentController:
         """Give the terminal to the agent's own login, then restart the agent (R-AUTH-6, R-AUTH-7)."""
         login = agent.terminal_login(method_id)
         await self._link.stop("The agent was stopped so that you could log in")
-        with self._tab.app.suspend():
+        with lent_terminal(self._tab.app):
             status = login.run()
         if status != 0:
             self._tab.say(f"The login failed with status {status}.", severity="error")

@@ -169,7 +169,7 @@ class PromptController:
         if is_shown_at_end and self._tab.panel is not None:
             self._tab.panel.view.action_follow()
         self._submit(stage.session, message)
-        self._remember(typed)
+        self.remember(typed)
 
     def _doubt(self, text: str, *, is_ours: bool) -> str:
         """What to say of a prompt that begins with a command that no one has, or with one that takes no words."""
@@ -177,7 +177,8 @@ class PromptController:
             return f"{text.split()[0]} takes nothing after it. Enter sends it as it is."
         return self._completion.unknown(text) if self._completion is not None else ""
 
-    def _remember(self, text: str) -> None:
+    def remember(self, text: str) -> None:
+        """Add it to the earlier prompts of the tab's folder."""
         if self.recall is not None:
             self.recall.sent(text)
         else:
@@ -197,7 +198,7 @@ class PromptController:
         if self.recall is not None and images:
             self._tab.run(self.recall.dropped(text, images))
         else:
-            self._remember(text)
+            self.remember(text)
 
     def _template(self, text: str) -> Template | None:
         """The template that a prompt names. The agent's commands take precedence, and ours come last."""

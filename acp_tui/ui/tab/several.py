@@ -249,6 +249,8 @@ class SeveralController:
         if started:
             if not prompt and box.draft.strip() == told:
                 tab.writing.drop_draft()
+            else:
+                tab.writing.remember(told)
             if box.is_blank and box.screen.is_current:
                 await self.compare(among=started)
             else:  # keys that are pressed now are meant for something else

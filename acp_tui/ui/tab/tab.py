@@ -204,10 +204,13 @@ class Tab:
 
     @property
     def lead(self) -> str:
-        """The name of its worktree, or of its agent. A worktree that is called as its agent has a number."""
+        """The name of its worktree, or of its agent: with a number if it's called so, and others of that are open."""
         agent, name = self.agent_title or self.link.name, make_visible_line(self.worktree)
         called = re.fullmatch(re.escape(agent.replace(" ", "-")) + r"(?:-(\d+))?", name, re.IGNORECASE)
-        return f"{agent} {called[1] or 1}" if called is not None else name or agent
+        if called is None:
+            return name or agent
+        is_alone = sum((tab.agent_title or tab.link.name) == agent for tab in self.app.tabs) == 1
+        return agent if is_alone else f"{agent} {called[1] or 1}"
 
     def brief(self, *, is_alone: bool) -> str:
         """What tells it from other tabs: its worktree or agent, if it `is_alone` with that, otherwise its title."""

@@ -275,8 +275,8 @@ async def test_what_was_not_captured_cannot_be_reverted(root: Path) -> None:
     ("editor", "problem"),
     [
         ("", "No editor found: set $EDITOR"),
-        ("no-such-editor", "no-such-editor couldn't be started"),
-        ("'unclosed", "'unclosed couldn't be started"),
+        ("no-such-editor", "no-such-editor isn't on PATH: set $EDITOR."),
+        ("'unclosed", "'unclosed couldn't edit it"),
     ],
 )
 async def test_where_no_editor_can_be_started_it_says_so(

@@ -7,7 +7,7 @@ from rich.cells import cell_len
 
 from acp_tui.client.settings.settings import KeyChoice
 from acp_tui.docs import topics
-from acp_tui.ui.commands.command import PLACES
+from acp_tui.ui.commands.command import PLACES, Place
 from acp_tui.ui.commands.help import TOGETHER, HelpScreen, help_rows
 from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP, SEVERAL, keymap_of
 from acp_tui.ui.commands.table import COMMANDS
@@ -146,3 +146,9 @@ async def test_what_a_page_says_is_found_and_opened_at_its_heading(size: tuple[i
         await page.press("enter")
         await page.until(lambda: "acp-tui --sandbox claude" in page.text)
         assert "What you can rely on" not in page.text
+
+
+def test_a_key_stands_only_with_what_it_does_from_here() -> None:
+    here: tuple[Place, ...] = ("prompt", "session", "app")
+    rows = [row for row in help_rows(DEFAULT_KEYMAP, here) if row.value.where in here]
+    assert [row.label for row in rows if row.aside == "Esc"] == ["Close what is open, or cancel the turn"]

@@ -163,6 +163,16 @@ async def test_several_of_some_are_chosen_with_space(desk: LiveSettings) -> None
         assert 'fold_kinds = ["search", "think", "fetch"]' in desk.file.read_text()
 
 
+@pytest.mark.parametrize("words", ["vim", "preset"])
+async def test_the_keys_of_vim_are_found_and_chosen(words: str, desk: LiveSettings) -> None:
+    async with opened(desk) as page:
+        await look_for(page, words)
+        assert "Often changed keys.preset none" in page.words
+        await page.press("enter", "1", "enter")
+        await page.until(lambda: 'preset = ["vim"]' in (desk.file.read_text() if desk.file.exists() else ""))
+        assert [(choice.command, choice.keys) for choice in desk.settings.keys] == [("preset", ("vim",))]
+
+
 async def test_keys_are_changed_and_a_conflict_is_named(desk: LiveSettings) -> None:
     async with opened(desk) as page:
         await look_for(page, "toggle_plan")

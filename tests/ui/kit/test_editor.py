@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ import pytest
 from textual.app import App, SuspendNotSupported
 
 from acp_tui.client.desktop import editor_command, wanted_editor
-from acp_tui.ui.kit.desktop import edit
+from acp_tui.ui.kit.desktop import edit, edit_text, lent_terminal
 
 FILE = Path("/project/a b.py")
 
@@ -52,24 +54,63 @@ def test_visual_goes_before_editor_and_a_blank_one_is_none(environ: dict[str, st
     assert wanted_editor(environ) == wanted
 
 
-@pytest.mark.parametrize(
-    ("wanted", "problem"),
-    [
-        ("", "No editor found: set $EDITOR"),
-        ("no-such-editor", "no-such-editor couldn't be started: "),
-        ("'unclosed", "'unclosed couldn't be started: "),
-        ("sh -c 'exit 3'", "sh -c 'exit 3' ended with status 3."),
-        ("true", ""),
-    ],
-)
-def test_what_went_wrong_is_said(wanted: str, problem: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("VISUAL", wanted)
+PROBLEMS = [
+    ("", "No editor found: set $EDITOR"),
+    ("no-such-editor", "no-such-editor isn't on PATH: set $VISUAL."),
+    ("./no-such-editor", "./no-such-editor couldn't edit it: "),
+    ("/", "/ couldn't edit it: "),
+    ("unreadable", "unreadable couldn't edit it: "),
+    ("''", "'' couldn't edit it: "),
+    ("'unclosed", "'unclosed couldn't edit it: "),
+    ("sh -c 'exit 3'", "sh -c 'exit 3' ended with status 3."),
+    ("true", ""),
+]
+
+
+class Terminal:
+    """What an app lends as Textual's does: it's taken back only if no exception comes out of the context."""
+
+    is_lent = False
+
+    @contextmanager
+    def suspend(self) -> Iterator[None]:
+        self.is_lent = True
+        yield
+        self.is_lent = False
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Terminal:
+    (tmp_path / "unreadable").write_bytes(b"\x7fELF no program")
+    (tmp_path / "unreadable").chmod(0o700)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     monkeypatch.delenv("EDITOR", raising=False)
+    return Terminal()
+
+
+@pytest.mark.parametrize(("wanted", "problem"), PROBLEMS)
+async def test_what_went_wrong_is_said_and_the_app_has_its_terminal_again(
+    wanted: str, problem: str, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VISUAL", wanted)
     app: App[Any] = App()
-    monkeypatch.setattr(app, "suspend", nullcontext)
-    said = edit(app, FILE)
-    assert said.startswith(problem)
-    assert bool(said) is bool(problem)
+    monkeypatch.setattr(app, "suspend", terminal.suspend)
+    of_file = edit(app, FILE)
+    text, of_text = await edit_text(app, "a draft")
+    for said in (of_file, of_text):
+        assert said.startswith(problem)
+        assert bool(said) is bool(problem)
+    assert (text, terminal.is_lent) == ("a draft", False)
+
+
+def test_whatever_ends_its_use_the_app_has_its_terminal_again(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app: App[Any] = App()
+    monkeypatch.setattr(app, "suspend", terminal.suspend)
+    with pytest.raises(KeyboardInterrupt), lent_terminal(app):
+        raise KeyboardInterrupt
+    assert not terminal.is_lent
 
 
 def test_a_terminal_that_cannot_be_given_away_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,4 +120,4 @@ def test_a_terminal_that_cannot_be_given_away_is_said(monkeypatch: pytest.Monkey
     monkeypatch.setenv("VISUAL", "true")
     app: App[Any] = App()
     monkeypatch.setattr(app, "suspend", refuse)
-    assert edit(app, FILE) == "true couldn't be started: not in this terminal"
+    assert edit(app, FILE) == "true couldn't edit it: not in this terminal."

@@ -3,10 +3,11 @@
 from typing import Any
 
 import pytest
+from rich.style import Style
 
 from acp_tui.conversation.content import Text, TextResource
 from acp_tui.conversation.entries import TerminalState
-from acp_tui.conversation.facts import AskedCommand, PermissionRequest, RequestKey
+from acp_tui.conversation.facts import AskedCommand, PermissionOption, PermissionRequest, RequestKey
 from acp_tui.conversation.request_outline import ON_SCREEN, ShownRequest
 from acp_tui.conversation.tool_calls import (
     BlockContent,
@@ -19,8 +20,8 @@ from acp_tui.conversation.tool_calls import (
     UnknownContent,
 )
 from acp_tui.conversation.visible.cutting import cut_text, cut_value, mark_of
-from acp_tui.ui.permission.request_drawing import SubjectDrawing, SubjectStyle
-from acp_tui.ui.rendering.palette import PLAIN
+from acp_tui.ui.permission.request_drawing import SubjectDrawing, SubjectStyle, option_lines
+from acp_tui.ui.rendering.palette import PLAIN, Palette
 
 ID = ToolCallId("call")
 
@@ -363,3 +364,11 @@ def test_a_patch_that_says_no_more_than_the_diff_without_a_change_is_left_out(pa
         raw_input={"filepath": path, "diff": head + patch},
     )
     assert any("Index:" in line for line in drawn) is is_told
+
+
+def test_the_agents_words_are_dim_only_where_the_kind_tells_the_answers_apart() -> None:
+    kinds = {"Push": "allow_once", "Only try": "allow_once", "Leave it": "reject_once"}
+    answers = [PermissionOption(name, name, kind) for name, kind in kinds.items()]
+    lines = option_lines(answers, None, Palette(muted=Style(dim=True)), 80)
+    dim = ["".join(part.text for part in line if part.style and part.style.dim) for (line,) in lines]
+    assert [name in text for name, text in zip(kinds, dim, strict=True)] == [False, False, True]

@@ -97,6 +97,8 @@ async def test_each_agent_gets_the_prompt_in_a_worktree_of_its_own(
         ]
         assert [one.cwd.joinpath("prompt.txt").read_text() for one in desk.tabs[1:]] == ["Fix a.txt"] * 2
         assert home.joinpath("a.txt").read_text() == "one\n"
+        assert [one.lead for one in desk.tabs] == ["scripted", "scripted 1", "other"]
+        assert desk.tab.app.prompt_memory.history.texts_of(str(home)) == ["Fix a.txt"]
         await desk.shows("done in <1 s · 1k tokens")
         await desk.press("escape")
         await desk.hides("Worktrees of ")

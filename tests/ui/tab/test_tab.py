@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -26,6 +27,8 @@ class LoneTab(Tab):
     """Keeps what it tells the user."""
 
     panel = None
+    others: tuple[Tab, ...] = ()
+    """The other tabs of its app."""
 
     def __init__(self, *updates: SessionUpdate, link: AgentLink | None = None) -> None:
         """It shows a session that has received these updates."""
@@ -34,6 +37,11 @@ class LoneTab(Tab):
         self.told: list[str] = []
         session = new_session(*updates, connection=self.connection)
         self.stage = Live(session)
+
+    @property
+    def app(self) -> Any:
+        """What has these tabs."""
+        return SimpleNamespace(tabs=(self, *self.others))
 
     def say(self, text: str, **_: Any) -> None:
         """Keep it."""
@@ -99,8 +107,11 @@ def test_in_a_narrow_tab_is_what_tells_it_from_others() -> None:
     assert tab.name(20) == "sky: Count the stars"
     assert tab.name(8) == "sky"
     tab.cwd = Path("/project.worktrees/scripted-2")
+    assert tab.name() == "scripted: Count the stars"
+    tab.others = (LoneTab(),)
     assert tab.name() == "scripted 2: Count the stars"
-    tab.agent_title, tab.cwd = "Star Agent", Path("/project.worktrees/Star-Agent-3")
+    tab.agent_title = tab.others[0].agent_title = "Star Agent"
+    tab.cwd = Path("/project.worktrees/Star-Agent-3")
     assert tab.name() == "Star Agent 3: Count the stars"
     tab.cwd = Path("/project.worktrees/Star-Agent")
     assert tab.name() == "Star Agent 1: Count the stars"

@@ -22,7 +22,7 @@ from acp_tui.client.errors import SettingsError
 from acp_tui.client.private_files import make_private
 from acp_tui.client.settings.location import leaves, value_at
 from acp_tui.client.settings.reader import interpret
-from acp_tui.client.settings.setting import DeclaredSetting
+from acp_tui.client.settings.setting import DeclaredSetting, Setting
 from acp_tui.client.settings.settings import READ_ELSEWHERE, KeyChoice, Settings
 from acp_tui.client.settings.wording import EXPANSION, allowed_values, set_value
 from acp_tui.client.settings.writing import TomlValue
@@ -33,6 +33,8 @@ from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.keymap import (
     BY_ID,
     DEFAULT_KEYMAP,
+    PRESET,
+    PRESETS,
     Keymap,
     heading_of,
     keymap_of,
@@ -53,13 +55,16 @@ from acp_tui.values import dataclass
 
 MAX_VALUE_CELLS: Final = 30
 BASIC: Final = (
-    *("appearance.theme", "keys.send", "keys.new_line", "agent.enter_while_working", "agent.sandbox"),
+    *("appearance.theme", "keys.preset", "keys.send", "keys.new_line", "agent.enter_while_working", "agent.sandbox"),
     *("notifications.needs_you", "notifications.done", "conversation.thoughts", "conversation.fold_kinds"),
     *("conversation.diff_lines", "appearance.sidebar", "appearance.status", "appearance.images"),
     *("workspace.read", "workspace.write", "workspace.terminals", "mcp", "history.keep"),
 )
 """The settings that come first. Before a search, only those that differ from their defaults follow."""
 OFTEN: Final = "Often changed"
+KEYS_PRESET: Final = DeclaredSetting(
+    PRESET, str, is_list=True, allowed=tuple(PRESETS), default=(), setting=Setting("Whole sets of keys, such as Vim's.")
+)
 _ORIGINS: dict[Origin, str] = {"default": "", "yours": "yours", "project": "the project's"}
 
 
@@ -91,6 +96,8 @@ def _rows_by_section(live: LiveSettings, settings: Settings, keymap: Keymap) -> 
         section, _, name = key.rpartition(".")
         value = _short_value(one, value_at(settings, key)) or (FITTING if key == "appearance.theme" else "none")
         yield _row(live, Item(key, one), section or "rules", name, value, one.setting.doc)
+    preset = ", ".join(sorted(keymap.presets)) or "none"
+    yield _row(live, Item(f"keys.{PRESET}", KEYS_PRESET), "keys", PRESET, preset, KEYS_PRESET.setting.doc)
     for key, doc in READ_ELSEWHERE.items():
         yield PickerRow(Item(key), key, doc, key, aside="in the file")
     for command in BY_ID.values():
@@ -138,7 +145,7 @@ def written_value(item: Item, settings: Settings, keymap: Keymap) -> str:
     """The value as text to edit: lists with one item per line, keys separated by spaces."""
     if item.command is not None:
         return " ".join(map(written_key, keymap.keys[item.command.id]))
-    value = value_at(settings, item.key)
+    value = tuple(keymap.presets) if item.one is KEYS_PRESET else value_at(settings, item.key)
     if isinstance(value, tuple):
         return "\n".join(map(str, value))
     return set_value(value) if isinstance(value, (bool, int, float)) else str(value)
