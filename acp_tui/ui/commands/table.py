@@ -287,7 +287,7 @@ COMMANDS: Final = (
     own("sessions", "begin_session", "ctrl+n", "new", "New session", has_priority=True),
     own("sessions", "sessions_rename", "ctrl+t", "change('rename')", "Rename it", has_priority=True),
     own("sessions", "sessions_pin", "ctrl+o", "change('pin')", "Pin or unpin it", has_priority=True),
-    own("sessions", "sessions_remove", "ctrl+x", "remove", "Remove it from the list, or bring it back",
+    own("sessions", "sessions_remove", "ctrl+x", "change('remove')", "Remove it from the list, or bring it back",
         has_priority=True),
     own("sessions", "sessions_folders", "ctrl+f", "switch_folders", "All projects, or this one", has_priority=True),
     own("sessions", "reload", "f5", "retry", "Read it again"),

@@ -344,11 +344,8 @@ class HistoryController:
     # What is done with a session
 
     async def delete(self, session: PastSession) -> None:
-        """Delete the session in the agent, its recording, and its marks, as far as that can be. What stays is archived.
-
-        A tab that shows it starts another.
-        """
-        tab, agent = self.tab_of(session), self._agent_of(session)
+        """Delete it in the agent, its recording, and its marks, as far as that can be. What stays is archived."""
+        agent = self._agent_of(session)
         deletes = agent is not None and agent.capabilities.delete_session
         stays = not deletes and self._may_stay(session)
         if agent is not None and deletes:
@@ -360,8 +357,6 @@ class HistoryController:
         self._marks.change(session, name="", is_pinned=False, is_archived=False)
         if stays or left.recorded is not None:
             self._marks.change(left, is_archived=True)
-        if tab is not None and deletes:
-            tab.run(tab.begin_anew())  # it goes on when the dialog is closed
 
     # The user's marks on sessions
 
@@ -390,6 +385,15 @@ class HistoryController:
             await self._agent.archive_session(session.session_id, is_archived)
         self._marks.change(session, is_archived=is_archived)
         self._tab.app.tabs.tell()
+    async def bring_back(self, session: Session) -> None:
+        """Restore this tab's session if it's archived, because the user goes on with it."""
+        agent = self._agent
+        if agent is None or not any(mark.is_archived for mark in self._marks.all().values()):
+            return
+        past = await self._in_thread(partial(open_session, session, agent.command))
+        if self._marks.of(past).is_archived:
+            await self.archive(replace(past, is_archived=True, is_listed=True))
+
 
     # Opening
 
