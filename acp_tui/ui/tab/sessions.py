@@ -78,7 +78,7 @@ MAX_LOOKED_AT: Final = 50
 MAX_ASKED: Final = 50
 """Of how many sessions an agent is asked what they do."""
 GROUPS: Final = {TabState.NEEDS_YOU: NEEDS_YOU, TabState.WORKING: WORKING}
-TOLD: Final = (TabState.STARTING, TabState.DONE, TabState.FAILED)
+TOLD: Final = (TabState.STARTING, TabState.READ_ONLY, TabState.DONE, TabState.FAILED)
 """The states that a row names, because its group doesn't."""
 
 
@@ -129,7 +129,6 @@ class HistoryController:
         past = known[one.key] if one is not None else None
         sign, _ = MARKS[tab.state]
         panel, said, session = tab.panel, tab.conversation, tab.session
-        is_read = isinstance(session, SessionFromRecording)
         is_alone = sum(one.cwd == tab.cwd for one in self._tab.app.tabs) == 1  # else whose changes are they?
         summary = tab.changes.summary() if tab.changes is not None and is_alone else ""
         return SessionRow(
@@ -143,7 +142,7 @@ class HistoryController:
             self._branches.get(tab.cwd, ""),
             " ".join(word for word in summary.split() if word[0] in "+-"),
             f"{number:>2} {sign}",
-            OpenMode.RECORDING.value if is_read else tab.state.value if tab.state in TOLD else "",
+            tab.state.value if tab.state in TOLD else "",
             last_line(said, panel.body.asked if panel is not None else None) if said is not None else tab.phase,
             session.why_read_only if session is not None else "",
             prompts=len(prompts_in(said)) if said is not None else 0,

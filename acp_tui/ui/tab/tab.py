@@ -177,7 +177,7 @@ class Tab:
         if self.conversation is None:
             return TabState.STARTING
         if isinstance(self.stage, Recorded):
-            return TabState.IDLE
+            return TabState.READ_ONLY
         return state_of_tab(self.conversation, has_news=self._has_news)
 
     @property
