@@ -384,6 +384,7 @@ class HistoryController:
             await self._agent.archive_session(session.session_id, is_archived)
         self._marks.change(session, is_archived=is_archived)
         self._tab.app.tabs.tell()
+
     async def bring_back(self, session: Session) -> None:
         """Restore this tab's session if it's archived, because the user goes on with it."""
         agent = self._agent
@@ -392,7 +393,6 @@ class HistoryController:
         past = await self._in_thread(partial(open_session, session, agent.command))
         if self._marks.of(past).is_archived:
             await self.archive(replace(past, is_archived=True, is_listed=True))
-
 
     # Opening
 
@@ -451,7 +451,8 @@ class HistoryController:
             command = await to_thread.run_sync(recorded)
         elif not command.is_listed:  # what runs in that folder has to be agreed to
             command = replace(command, recorded_in=session.cwd)
-        return self._tab.app.link_to(replace(command, sandbox=sandbox or command.sandbox), session.cwd)
+        sandboxed = replace(command, sandbox=sandbox or command.sandbox)
+        return self._tab.app.link_to(sandboxed, session.cwd, session.shown_agent)
 
 
 def _how_to_open_twice(told: str, *, can_read: bool) -> Picker[bool]:

@@ -193,7 +193,13 @@ class Tab:
     @property
     def marked_agent(self) -> str:
         """The agent's name, with signs for a sandbox, a host, and a fork."""
-        return self._marked(self.agent_title or self.link.name)
+        return self._marked(self.agent_name)
+
+    @property
+    def agent_name(self) -> str:
+        """What the agent is called, also before it's there."""
+        running = self.link.agent
+        return self.agent_title or (make_visible_line(running.title) if running is not None else self.link.name)
 
     def _marked(self, text: str) -> str:
         text = boxed(text, is_boxed=bool(self.link.sandbox))
@@ -205,7 +211,7 @@ class Tab:
     @property
     def lead(self) -> str:
         """The name of its worktree, or of its agent. A worktree that is called as its agent has a number."""
-        agent, name = self.agent_title or self.link.name, make_visible_line(self.worktree)
+        agent, name = self.agent_name, make_visible_line(self.worktree)
         called = re.fullmatch(re.escape(agent.replace(" ", "-")) + r"(?:-(\d+))?", name, re.IGNORECASE)
         return f"{agent} {called[1] or 1}" if called is not None else name or agent
 
@@ -219,7 +225,7 @@ class Tab:
         If that is cut, the beginning of the title or worktree that it shares with another tab's goes first, of so many
         characters.
         """
-        title, agent = self.session_title, self.agent_title or self.link.name
+        title, agent = self.session_title, self.agent_name
         is_said = self.lead.lower().replace(" ", "-").startswith(agent.lower().replace(" ", "-"))
         names = (self._marked(self.lead),) if is_said else (self.marked_agent, self.lead)
         whole = ": ".join(filter(None, (*names, title))) or self.phase
@@ -372,7 +378,7 @@ class Tab:
         if origin is None or agent is None:
             await self.starter.begin_anew()
             return
-        await self.app.open_tab(self.app.link_to(agent.command, origin), origin)
+        await self.app.open_tab(self.app.link_to(agent.command, origin, self.agent_name), origin)
         await self._give_way()
 
     async def _give_way(self) -> None:

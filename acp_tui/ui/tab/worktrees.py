@@ -57,9 +57,12 @@ class WorktreesController:
         folder = Path(worktree.folder)
         link = self._tab.link
         if command is None and not link.can_work_in(folder):
-            command = link.command  # another process, in the same sandbox around that folder
+            command, name = (
+                link.command,
+                self._tab.agent_name,
+            )  # another process, in the same sandbox around that folder
         if command is not None:
-            link = self._tab.app.link_to(command, folder)
+            link = self._tab.app.link_to(command, folder, name)
         return await self._tab.app.open_tab(link, folder)
 
     async def may_leave(self, others: Sequence[Tab] = (), *, is_chosen: bool | None = None) -> bool:
