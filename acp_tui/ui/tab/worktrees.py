@@ -103,8 +103,8 @@ class WorktreesController:
                 done = f"Only {count} files were copied" if count else "Nothing was copied"
                 self._tab.say(
                     f"{done}: these files have conflicting changes in {_shown(worktree.origin)}:"
-                    f" {_named(brought.conflicts)}. Merge branch {worktree.branch} with git, or"
-                    f" copy them by hand.",
+                merge = f" Merge its branch {worktree.branch} with git, or copy them by hand." if keeps_branch else ""
+                    f" {_named(brought.conflicts)}. The worktree keeps them in {_shown(worktree.root)}.{merge}",
                     severity="warning",
                 )
                 return False
