@@ -300,7 +300,7 @@ COMMANDS: Final = (
     own("several", "choice_choose", "space", "more", "Choose it", "once more each time"),
     own("several", "choice_clear", "backspace,delete", "fewer", "Don't choose it", "once fewer each time"),
     own("comparison", "show_changes", "f5", "review", "Review the changes"),
-    own("comparison", "comparison_choose", "c", "choose", "Choose one, and decide on the others",
+    own("comparison", "comparison_choose", "ctrl+o", "choose", "Choose one, and decide on the others",
         "copy its changes, keep or delete it"),
     own("agent", "page_close", "q", "close", "Close it"),
     own("agent", "copy", "c", "copy", "Copy it", "as text"),

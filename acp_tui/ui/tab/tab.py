@@ -446,7 +446,7 @@ class Tab:
             )
         is_idle = self.session is None or self.session.conversation.is_idle
         does = "waits for your answer" if self.state is TabState.NEEDS_YOU else "is working"
-        if not is_idle and not await self.agent.confirm(f"The agent {does}. Close the tab anyway?"):
+        if not is_idle and not await self.agent.confirm(f"{self.name()} {does}. Close the tab anyway?"):
             return False
         # Return at once if there is nothing to ask: the next keys are for another tab.
         return not self.worktree or await self.actions.worktrees.may_leave(others, is_chosen=is_chosen)

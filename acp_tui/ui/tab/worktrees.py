@@ -55,7 +55,7 @@ class WorktreesController:
     async def open(self, worktree: worktrees.Worktree, command: AgentCommand | None = None) -> Tab:
         """Start a session of this or another agent in a worktree, in a new tab."""
         folder = Path(worktree.folder)
-        link = self._tab.link
+        link, name = self._tab.link, ""
         if command is None and not link.can_work_in(folder):
             command, name = (
                 link.command,
@@ -91,6 +91,8 @@ class WorktreesController:
         rows = _rows(worktree, changes)
         if is_chosen and changes:  # nobody chooses what is to be lost
             rows.pop()
+        elif is_chosen is not None and not changes:
+            rows.reverse()
         fate = await self._tab.ask(Picker(asked, rows, search=False))
         if fate is None:
             return False
@@ -101,9 +103,9 @@ class WorktreesController:
             if brought.conflicts:
                 count = len(brought.written)  # a file may change at the moment of writing
                 done = f"Only {count} files were copied" if count else "Nothing was copied"
+                merge = f" Merge its branch {worktree.branch} with git, or copy them by hand." if keeps_branch else ""
                 self._tab.say(
                     f"{done}: these files have conflicting changes in {_shown(worktree.origin)}:"
-                merge = f" Merge its branch {worktree.branch} with git, or copy them by hand." if keeps_branch else ""
                     f" {_named(brought.conflicts)}. The worktree keeps them in {_shown(worktree.root)}.{merge}",
                     severity="warning",
                 )
