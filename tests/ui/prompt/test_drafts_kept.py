@@ -258,7 +258,7 @@ async def test_each_session_has_its_own_draft() -> None:
     assert draft_file().read() == {other: "for the other", first: "for the first"}
 
 
-async def test_a_draft_shown_in_an_empty_session_goes_along_into_the_one_opened_in_its_place() -> None:
+async def test_a_draft_in_an_empty_session_goes_along_into_the_one_opened_in_its_place() -> None:
     place = DraftKey(str(CWD), "earlier", AGENT)
     draft_file().change({place: "And lions?"})
     async with open_recalling_page() as page:

@@ -247,7 +247,7 @@ async def test_on_a_small_screen_what_is_said_takes_lines_from_the_list_only(
         )
 
 
-async def test_a_tab_that_starts_calls_its_agent_as_it_is_called_in_the_other_tab(open_desk: OpenDesk) -> None:
+async def test_a_tab_that_starts_calls_its_agent_as_the_other_tab_does(open_desk: OpenDesk) -> None:
     named = """
     handshake(agentInfo={"name": "zebra", "title": "Zebra", "version": "1"})
     answer(expect("session/new"), sessionId="s1")
