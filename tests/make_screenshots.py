@@ -243,7 +243,7 @@ async def take_comparison() -> str:
             tab.session.apply(chunk("agent", said))
             tab.session.apply(UsageReported(Usage(tokens, 200_000, cost, "USD")))
             tab.session.apply(TurnEnded("end_turn", usage=TurnUsage(tokens, tokens, 0)))
-        await app.push_screen(CompareDialog(compared, app.tabs.listeners, "pytest -q"))
+        await app.push_screen(CompareDialog(compared, app.tabs.listeners, "pytest -q", {}))
         await until(partial(_is_seen, pilot, "exit 1"), pilot.pause, partial(str, "the comparison"))
         await until(lambda: not _is_seen(pilot, "running"), pilot.pause, partial(str, "the last test"))
         await settled(pilot)

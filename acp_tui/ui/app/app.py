@@ -366,9 +366,9 @@ class AcpTuiApp(BaseApp):
         if self.tabs.front is not None:
             await self._dialogs.inspect(self.tabs.front)
 
-    def link_to(self, command: AgentCommand, cwd: Path) -> AgentLink:
-        """A link to an agent that isn't running yet and will start in this folder."""
-        return AgentLink(partial(self._start_agent, command, cwd), make_visible_line(command.name), command)
+    def link_to(self, command: AgentCommand, cwd: Path, name: str = "") -> AgentLink:
+        """A link to an agent, called `name` if that is known, that isn't running yet and will start in this folder."""
+        return AgentLink(partial(self._start_agent, command, cwd), make_visible_line(name or command.name), command)
 
     def commands_for(self, screen: Screen[object]) -> Iterator[Command]:
         """The commands that can do something now. Over a dialog or the inspector, only those of the whole app."""

@@ -16,7 +16,7 @@ from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import from_home
 from acp_tui.ui.kit.row_list import GAP, MAX_FOLDER_CELLS, MIN_LABEL_CELLS, PickerRow, aligned, short_folder, short_time
 from acp_tui.ui.rendering.wrapping import cut, width_cells
-from acp_tui.ui.session.status_line import FORKED, TabState
+from acp_tui.ui.session.status_line import FORKED
 from acp_tui.values import dataclass
 
 TITLE_CELLS: Final = 28
@@ -94,9 +94,8 @@ class SessionRow:
 
     @property
     def can_be_hidden(self) -> bool:
-        """Whether it's left out with the archived sessions: never what the user looks at or has to look at."""
-        is_urgent = self.group == NEEDS_YOU or self.state == TabState.FAILED.value
-        return self.is_archived and not (self.is_current or is_urgent)
+        """Whether it's left out with the archived sessions: never what is open here or has to be looked at."""
+        return self.is_archived and not (self.is_tab or self.group == NEEDS_YOU)
 
 
 def row_of(past: PastSession, way: OpenMode = OpenMode.AGENT, why: str = "") -> SessionRow:

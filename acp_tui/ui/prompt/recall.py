@@ -329,15 +329,16 @@ class Recall:
     def show_session(self, session: Session, *, was_sent: bool = False) -> None:
         """Switch to this session and its own draft.
 
-        A new session, and one that continues the conversation of the last one, take over the text being written. The
-        first one, if it's new, takes over what was left in its folder for its agent, unless another prompt was begun
-        or, as `was_sent` says, sent.
+        A new session, one in place of an empty one, and one that continues the conversation of the last one take over
+        the text being written, if they have none. The first one, if it's new, takes over what was left in its folder
+        for its agent, unless another prompt was begun or, as `was_sent` says, sent.
         """
         if session.why_read_only:
             return  # what was to be sent there can't be sent
         place = DraftKey(str(session.cwd), str(session.session_id), self._agent())
         before_it, self._session = self._session, session
-        goes_on = before_it is not None and before_it.conversation is session.conversation
+        said_before = before_it.conversation if before_it is not None else None
+        goes_on = said_before is not None and (said_before is session.conversation or said_before.is_blank)
         is_new = session.conversation.is_blank or goes_on
         was_left = self._memory.drafts.is_left(place)
         if place == self._place:

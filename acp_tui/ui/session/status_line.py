@@ -30,6 +30,7 @@ class TabState(Enum):
     """The state of a tab, the most urgent last."""
 
     STARTING = "starting"
+    READ_ONLY = "read-only"
     IDLE = "idle"
     DONE = "done"
     """A turn has ended, and the user hasn't seen it."""
@@ -40,6 +41,7 @@ class TabState(Enum):
 
 MARKS: Final = {
     TabState.STARTING: ("○", "$foreground-muted"),
+    TabState.READ_ONLY: ("○", "$foreground-muted"),
     TabState.IDLE: ("●", "$foreground-muted"),
     TabState.DONE: ("✓", "$text-success"),
     TabState.WORKING: ("◐", "$text-accent"),

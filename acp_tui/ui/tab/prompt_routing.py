@@ -16,7 +16,7 @@ from acp_tui.conversation.wording import comments_prompt, how_ended
 from acp_tui.ui.commands.table import slash_action
 from acp_tui.ui.kit.answer_guard import has_left_question
 from acp_tui.ui.prompt.input import PromptInput
-from acp_tui.ui.tab.loading import BEFORE_WRITING, preload_for_answer, preload_in_thread
+from acp_tui.ui.tab.loading import BEFORE_A_COMMAND, BEFORE_WRITING, preload_for_answer, preload_in_thread
 from acp_tui.ui.tab.queue_lines import QueueSummary
 from acp_tui.ui.tab.stage import NOT_CONNECTED, STILL_OPENING, Failed, Live, Recorded, Starting
 
@@ -252,6 +252,7 @@ class PromptController:
             told = comments_prompt([comment.prompt() for comment in comments])
             text = f"{text}\n\n{told}" if text.strip() else told
             comments.clear()
+        self._tab.run(self._bring_back(session))
         if session.conversation.is_idle:
             self._tab.run(self._send(session, Prompt(text, written.images)))
         elif self._steers(written):
@@ -259,6 +260,10 @@ class PromptController:
         else:
             session.queue.add(text, written.images, is_first=written.is_reason)
         self._show_changed(session)
+
+    async def _bring_back(self, session: Session) -> None:
+        await preload_in_thread(BEFORE_A_COMMAND)
+        await self._tab.actions.history.bring_back(session)
 
     def _steers(self, written: PromptInput.Submitted) -> bool:
         """Whether the prompt goes into the running turn: by the setting, or by the key for the other way."""

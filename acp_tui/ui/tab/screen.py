@@ -60,7 +60,7 @@ class SessionScreen(HomeScreen):
         """Holds the panel, the questions, and the sidebar."""
         self.panel: SessionPanel | None = None
         """What shows the tab's stage; None while that is Starting."""
-        self._starting = StartingLine(tab.link.name, tab.clock, lambda: tab.link.start_log)
+        self._starting = StartingLine(tab.agent_name, tab.clock, lambda: tab.link.start_log)
         self.queue_lines = QueueLines(tab)
         self._prompt_frame = PromptFrame(id="prompt-frame")
         self.prompt: PromptInput = self._prompt_frame.prompt

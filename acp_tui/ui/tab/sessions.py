@@ -78,7 +78,7 @@ MAX_LOOKED_AT: Final = 50
 MAX_ASKED: Final = 50
 """Of how many sessions an agent is asked what they do."""
 GROUPS: Final = {TabState.NEEDS_YOU: NEEDS_YOU, TabState.WORKING: WORKING}
-TOLD: Final = (TabState.STARTING, TabState.DONE, TabState.FAILED)
+TOLD: Final = (TabState.STARTING, TabState.READ_ONLY, TabState.DONE, TabState.FAILED)
 """The states that a row names, because its group doesn't."""
 
 
@@ -129,7 +129,6 @@ class HistoryController:
         past = known[one.key] if one is not None else None
         sign, _ = MARKS[tab.state]
         panel, said, session = tab.panel, tab.conversation, tab.session
-        is_read = isinstance(session, SessionFromRecording)
         is_alone = sum(one.cwd == tab.cwd for one in self._tab.app.tabs) == 1  # else whose changes are they?
         summary = tab.changes.summary() if tab.changes is not None and is_alone else ""
         return SessionRow(
@@ -143,7 +142,7 @@ class HistoryController:
             self._branches.get(tab.cwd, ""),
             " ".join(word for word in summary.split() if word[0] in "+-"),
             f"{number:>2} {sign}",
-            OpenMode.RECORDING.value if is_read else tab.state.value if tab.state in TOLD else "",
+            tab.state.value if tab.state in TOLD else "",
             last_line(said, panel.body.asked if panel is not None else None) if said is not None else tab.phase,
             session.why_read_only if session is not None else "",
             prompts=len(prompts_in(said)) if said is not None else 0,
@@ -344,11 +343,8 @@ class HistoryController:
     # What is done with a session
 
     async def delete(self, session: PastSession) -> None:
-        """Delete the session in the agent, its recording, and its marks, as far as that can be. What stays is archived.
-
-        A tab that shows it starts another.
-        """
-        tab, agent = self.tab_of(session), self._agent_of(session)
+        """Delete it in the agent, its recording, and its marks, as far as that can be. What stays is archived."""
+        agent = self._agent_of(session)
         deletes = agent is not None and agent.capabilities.delete_session
         stays = not deletes and self._may_stay(session)
         if agent is not None and deletes:
@@ -360,8 +356,6 @@ class HistoryController:
         self._marks.change(session, name="", is_pinned=False, is_archived=False)
         if stays or left.recorded is not None:
             self._marks.change(left, is_archived=True)
-        if tab is not None and deletes:
-            tab.run(tab.begin_anew())  # it goes on when the dialog is closed
 
     # The user's marks on sessions
 
@@ -390,6 +384,15 @@ class HistoryController:
             await self._agent.archive_session(session.session_id, is_archived)
         self._marks.change(session, is_archived=is_archived)
         self._tab.app.tabs.tell()
+
+    async def bring_back(self, session: Session) -> None:
+        """Restore this tab's session if it's archived, because the user goes on with it."""
+        agent = self._agent
+        if agent is None or not any(mark.is_archived for mark in self._marks.all().values()):
+            return
+        past = await self._in_thread(partial(open_session, session, agent.command))
+        if self._marks.of(past).is_archived:
+            await self.archive(replace(past, is_archived=True, is_listed=True))
 
     # Opening
 
@@ -448,7 +451,8 @@ class HistoryController:
             command = await to_thread.run_sync(recorded)
         elif not command.is_listed:  # what runs in that folder has to be agreed to
             command = replace(command, recorded_in=session.cwd)
-        return self._tab.app.link_to(replace(command, sandbox=sandbox or command.sandbox), session.cwd)
+        sandboxed = replace(command, sandbox=sandbox or command.sandbox)
+        return self._tab.app.link_to(sandboxed, session.cwd, session.shown_agent)
 
 
 def _how_to_open_twice(told: str, *, can_read: bool) -> Picker[bool]:

@@ -25,6 +25,7 @@ from acp_tui.client.sessions.session_history import PastSession, merged
 from acp_tui.conversation.facts import RequestKey, SessionId, SessionSummary
 from acp_tui.conversation.permission_requests import Rejection
 from acp_tui.conversation.request_outline import ShownRequest
+from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
@@ -79,13 +80,6 @@ class SessionListing:
         self._cursor = page.next_cursor
         self.sessions |= {session.session_id: session for session in page.sessions}
         return bool(page.sessions)
-
-    async def ask_status(self, session_id: SessionId) -> bool:
-        """Ask the agent what a session does. Returns whether there is something to show. Raises ClientError."""
-        status = await self._source.status(session_id)
-        if status is not None and (listed := self.sessions.get(session_id)) is not None:
-            self.sessions[session_id] = replace(listed, status=status)
-        return status is not None and bool(status.in_words)
 
 
 MAX_TITLE_CELLS: Final = 60
@@ -164,7 +158,8 @@ LIST_SHARE: Final = 4
 LINES_AROUND: Final = 6
 """Around the list and the question: the frame, the title, the search line, and what is said."""
 NO_TAB: Final = "It has no tab."
-ARCHIVED: Final = "Archived it. A space shows it; {sessions_remove} brings it back"
+ARCHIVED: Final = "A space shows it; {sessions_remove} brings it back"
+IS_OPEN: Final = "It's open; {close_tab} closes its tab"
 NO_SESSION: Final = "There is no session yet in this tab."
 
 
@@ -309,8 +304,10 @@ class SessionsDialog(Dialog[Act | None]):
     async def _ask_statuses(self, listing: SessionListing) -> None:
         """Show what the agent says of the sessions it has listed, one after the other."""
         with suppress(ClientError):
-            for session in tuple(listing.sessions.values()):
-                if session.status is None and await listing.ask_status(session.session_id):
+            for id_, session in tuple(listing.sessions.items()):
+                status = await self._source.status(id_) if session.status is None else None
+                if status is not None and id_ in listing.sessions:
+                    listing.sessions[id_] = replace(session, status=status)
                     self._show()
 
     def action_retry(self) -> None:
@@ -618,46 +615,41 @@ class SessionsDialog(Dialog[Act | None]):
             self._source.move(key, direction)
 
     @work(exclusive=True, group="changing")
-    async def action_remove(self) -> None:
-        """Take the session off the list: archive it, or delete it, as far as that can be. Or bring it back."""
+    async def action_change(self, how: str) -> None:
+        """Rename, pin, or remove the session. The dialog stays open."""
         session = self._session
         if session is None:
             return
-        is_deleted: bool | None = False
         try:
-            if fate := await self._source.fate(session):
-                way, what = ("Bring it back", "") if session.is_archived else ("Archive it", "a search finds it")
-                all_of_it = " · ".join((*fate, "this can't be undone"))
-                rows = [PickerRow(False, way, what), PickerRow(True, "Delete it", all_of_it, needs_care=True)]
-                title = f"Remove “{cut(session.title or session.session_id, MAX_TITLE_CELLS)}” from this list"
-                is_deleted = await self.app.push_screen_wait(Picker(title, rows, search=False))
-            if is_deleted:
-                await self._source.delete(session)
-                self._listing.sessions.pop(session.session_id, None)
-                self._recorded = await self._source.recorded("", self._is_everywhere)
-                self._found = [one for one in self._found if one.key != session.key]
-            elif is_deleted is not None:
-                await self._source.archive(session)
+            await {"rename": self._source.rename, "pin": self._source.pin, "remove": self._remove}[how](session)
         except ClientError as error:
             self._say(shown(_told(error), "$text-error"))
             return
-        if is_deleted is not None:
-            told = "Brought the session back." if session.is_archived else ARCHIVED
-            self.notify("Removed the session." if is_deleted else keys_in_force(self).hint(told), markup=False)
         self._show()
 
-    @work(exclusive=True, group="changing")
-    async def action_change(self, how: str) -> None:
-        """Rename or pin the session. The dialog stays open."""
-        session = self._session
-        if session is None:
+    async def _remove(self, session: PastSession) -> None:
+        """Take an earlier session off the list: archive it, or delete it, as far as that can be. Or bring it back."""
+        if (row := self._row) is not None and row.is_tab:
+            self._say(Content(keys_in_force(self).hint(IS_OPEN)))
             return
-        try:
-            await {"rename": self._source.rename, "pin": self._source.pin}[how](session)
-        except ClientError as error:
-            self._say(shown(_told(error), "$text-error"))
-            return
-        self._show()
+        is_deleted: bool | None = False
+        title = cut(make_visible_line(session.title or session.session_id), MAX_TITLE_CELLS)
+        archived = f"Archived “{title}”. {keys_in_force(self).hint(ARCHIVED)}"
+        told = "Brought the session back." if session.is_archived else archived
+        if fate := await self._source.fate(session):
+            way, what = ("Bring it back", "") if session.is_archived else ("Archive it", "a search finds it")
+            all_of_it = " · ".join((*fate, "this can't be undone"))
+            rows = [PickerRow(False, way, what), PickerRow(True, "Delete it", all_of_it, needs_care=True)]
+            is_deleted = await self.app.push_screen_wait(Picker(f"Remove “{title}” from this list", rows, search=False))
+        if is_deleted:
+            await self._source.delete(session)
+            self._listing.sessions.pop(session.session_id, None)
+            self._recorded = await self._source.recorded("", self._is_everywhere)
+            self._found = [one for one in self._found if one.key != session.key]
+        elif is_deleted is not None:
+            await self._source.archive(session)
+        if is_deleted is not None:
+            self.notify("Removed the session." if is_deleted else told, markup=False)
 
     def _say(self, what: Content) -> None:
         """Say it until the cursor is on another row."""

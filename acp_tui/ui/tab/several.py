@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from anyio import move_on_after, to_thread
 from textual import work
@@ -157,7 +157,7 @@ class Compared(NamedTuple):
             f"{numbers:>2} {MARKS[tab.state][0]} {shown}",
             f"{self.worktree.root}, on branch {self.worktree.branch}",
             aside=tab.changes.summary() or NO_CHANGES if tab.changes is not None else "",
-            below=" · ".join(filter(None, (check, *(spent or (tab.state.value,)), last))),
+            below=" · ".join(dict.fromkeys(filter(None, (check, *(spent or (tab.state.value,)), last)))),
         )
 
 
@@ -170,14 +170,15 @@ class CompareDialog(ListDialog["Compared | Tab | None"]):
     PLACE: Final = "comparison"
     BINDINGS = bindings_of(place=PLACE)
 
-    def __init__(self, compared: Sequence[Compared], listeners: list[Callable[[], None]], line: str) -> None:
-        """`line` is the user's command, "" for none. `listeners` are called when a tab changes its state."""
+    def __init__(
+        self, compared: Sequence[Compared], listeners: list[Callable[[], None]], line: str, ends: dict[Compared, str]
+    ) -> None:
+        """`line` is the user's command, "" for none, and `ends` how it ended. `listeners` hear of tabs' states."""
         self.compared = compared
         self._listeners = listeners
         self._line = line
-        self._unchecked = list(compared) if line else []
-        self._ends: dict[Compared, str] = {}
-        """How the command ended."""
+        self._unchecked = [one for one in compared if one not in ends] if line else []
+        self._ends = ends
         self._list = FilteredList(has_search=False)
         where = from_home(Path(compared[0].worktree.origin))
         super().__init__(f"Worktrees of {where}" + f" · {line}" * bool(line), KEYS, self._list)
@@ -300,10 +301,10 @@ class SeveralController:
         said = "" if agent.command.is_listed else agent.title[:MAX_SAID]
         return said if any(char.isascii() and char.isalnum() for char in said) else agent.name
 
-    async def compare(self, line: str = "", among: Sequence[Tab] = ()) -> None:
+    async def compare(self, line: str = "", among: Sequence[Tab] = (), ends: dict[Compared, str] | None = None) -> None:
         """Compare the worktrees of the tab's repository that have tabs, and run a command of the user's in each.
 
-        With `among`, only the worktrees of these tabs are compared.
+        With `among`, only the worktrees of these tabs are compared. `ends` is how the command ended before.
         """
         tab = self._tab
         compared = await to_thread.run_sync(_in_worktrees, list(among or tab.app.tabs))
@@ -312,13 +313,27 @@ class SeveralController:
         if not compared:
             tab.say("No tab works in a worktree of this repository. /several PROMPT starts some.")
             return
-        chosen = await tab.ask(CompareDialog(compared, tab.app.tabs.listeners, line))
+        ends = {one: end for one, end in (ends or {}).items() if end != RUNNING}
+        chosen = await tab.ask(CompareDialog(compared, tab.app.tabs.listeners, line, ends))
         if isinstance(chosen, Compared):
-            others = [one for one in compared if one is not chosen]
-            tab.app.run_worker(_close(chosen, others, tab))  # whichever of the tabs is closed
+            tab.app.run_worker(self._close(chosen, compared, line, among, ends))  # whichever of the tabs is closed
         elif chosen is not None and chosen in tab.app.tabs:
             await tab.app.tabs.go_to(chosen)
             chosen.screen.focus_card()
+
+    async def _close(self, chosen: Compared, compared: Sequence[Compared], *again: Any) -> None:
+        """Close the tabs, then go back. If the user wants one to stay after all, compare `again`."""
+        app, stays = self._tab.app, False
+        for one in sorted(compared, key=lambda one: one is not chosen):
+            tab, *more = (tab for tab in one.tabs if tab in app.tabs)
+            await app.tabs.go_to(tab)
+            await app.close_tab(tab, more, is_chosen=one is chosen)
+            if stays := tab in app.tabs:
+                break
+        if self._tab in app.tabs:
+            await app.tabs.go_to(self._tab)
+            if stays:
+                self._tab.run(self.compare(*again))
 
 
 def _in_worktrees(tabs: Iterable[Tab]) -> list[Compared]:
@@ -328,16 +343,3 @@ def _in_worktrees(tabs: Iterable[Tab]) -> list[Compared]:
         if (worktree := known_worktree(tab.cwd)) is not None:
             found.setdefault(worktree, []).append(tab)
     return [Compared(worktree, tuple(there)) for worktree, there in found.items()]
-
-
-async def _close(chosen: Compared, others: Sequence[Compared], back: Tab) -> None:
-    """Close the tabs, as far as the user decides what happens to their worktrees. Then go back to a tab."""
-    app = back.app
-    for one in (chosen, *others):
-        tab, *more = (tab for tab in one.tabs if tab in app.tabs)
-        await app.tabs.go_to(tab)
-        await app.close_tab(tab, more, is_chosen=one is chosen)
-        if tab in app.tabs:
-            return
-    if back in app.tabs:
-        await app.tabs.go_to(back)

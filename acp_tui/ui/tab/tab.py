@@ -177,7 +177,7 @@ class Tab:
         if self.conversation is None:
             return TabState.STARTING
         if isinstance(self.stage, Recorded):
-            return TabState.IDLE
+            return TabState.READ_ONLY
         return state_of_tab(self.conversation, has_news=self._has_news)
 
     @property
@@ -193,7 +193,13 @@ class Tab:
     @property
     def marked_agent(self) -> str:
         """The agent's name, with signs for a sandbox, a host, and a fork."""
-        return self._marked(self.agent_title or self.link.name)
+        return self._marked(self.agent_name)
+
+    @property
+    def agent_name(self) -> str:
+        """What the agent is called, also before it's there."""
+        running = self.link.agent
+        return self.agent_title or (make_visible_line(running.title) if running is not None else self.link.name)
 
     def _marked(self, text: str) -> str:
         text = boxed(text, is_boxed=bool(self.link.sandbox))
@@ -205,11 +211,11 @@ class Tab:
     @property
     def lead(self) -> str:
         """The name of its worktree, or of its agent: with a number if it's called so, and others of that are open."""
-        agent, name = self.agent_title or self.link.name, make_visible_line(self.worktree)
+        agent, name = self.agent_name, make_visible_line(self.worktree)
         called = re.fullmatch(re.escape(agent.replace(" ", "-")) + r"(?:-(\d+))?", name, re.IGNORECASE)
         if called is None:
             return name or agent
-        is_alone = sum((tab.agent_title or tab.link.name) == agent for tab in self.app.tabs) == 1
+        is_alone = sum(tab.agent_name == agent for tab in self.app.tabs) == 1
         return agent if is_alone else f"{agent} {called[1] or 1}"
 
     def brief(self, *, is_alone: bool) -> str:
@@ -222,7 +228,7 @@ class Tab:
         If that is cut, the beginning of the title or worktree that it shares with another tab's goes first, of so many
         characters.
         """
-        title, agent = self.session_title, self.agent_title or self.link.name
+        title, agent = self.session_title, self.agent_name
         is_said = self.lead.lower().replace(" ", "-").startswith(agent.lower().replace(" ", "-"))
         names = (self._marked(self.lead),) if is_said else (self.marked_agent, self.lead)
         whole = ": ".join(filter(None, (*names, title))) or self.phase
@@ -375,7 +381,7 @@ class Tab:
         if origin is None or agent is None:
             await self.starter.begin_anew()
             return
-        await self.app.open_tab(self.app.link_to(agent.command, origin), origin)
+        await self.app.open_tab(self.app.link_to(agent.command, origin, self.agent_name), origin)
         await self._give_way()
 
     async def _give_way(self) -> None:
@@ -443,7 +449,7 @@ class Tab:
             )
         is_idle = self.session is None or self.session.conversation.is_idle
         does = "waits for your answer" if self.state is TabState.NEEDS_YOU else "is working"
-        if not is_idle and not await self.agent.confirm(f"The agent {does}. Close the tab anyway?"):
+        if not is_idle and not await self.agent.confirm(f"{self.name()} {does}. Close the tab anyway?"):
             return False
         # Return at once if there is nothing to ask: the next keys are for another tab.
         return not self.worktree or await self.actions.worktrees.may_leave(others, is_chosen=is_chosen)

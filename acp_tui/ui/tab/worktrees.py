@@ -55,11 +55,14 @@ class WorktreesController:
     async def open(self, worktree: worktrees.Worktree, command: AgentCommand | None = None) -> Tab:
         """Start a session of this or another agent in a worktree, in a new tab."""
         folder = Path(worktree.folder)
-        link = self._tab.link
+        link, name = self._tab.link, ""
         if command is None and not link.can_work_in(folder):
-            command = link.command  # another process, in the same sandbox around that folder
+            command, name = (
+                link.command,
+                self._tab.agent_name,
+            )  # another process, in the same sandbox around that folder
         if command is not None:
-            link = self._tab.app.link_to(command, folder)
+            link = self._tab.app.link_to(command, folder, name)
         return await self._tab.app.open_tab(link, folder)
 
     async def may_leave(self, others: Sequence[Tab] = (), *, is_chosen: bool | None = None) -> bool:
@@ -88,6 +91,8 @@ class WorktreesController:
         rows = _rows(worktree, changes)
         if is_chosen and changes:  # nobody chooses what is to be lost
             rows.pop()
+        elif is_chosen is not None and not changes:
+            rows.reverse()
         fate = await self._tab.ask(Picker(asked, rows, search=False))
         if fate is None:
             return False
@@ -98,10 +103,10 @@ class WorktreesController:
             if brought.conflicts:
                 count = len(brought.written)  # a file may change at the moment of writing
                 done = f"Only {count} files were copied" if count else "Nothing was copied"
+                merge = f" Merge its branch {worktree.branch} with git, or copy them by hand." if keeps_branch else ""
                 self._tab.say(
                     f"{done}: these files have conflicting changes in {_shown(worktree.origin)}:"
-                    f" {_named(brought.conflicts)}. Merge branch {worktree.branch} with git, or"
-                    f" copy them by hand.",
+                    f" {_named(brought.conflicts)}. The worktree keeps them in {_shown(worktree.root)}.{merge}",
                     severity="warning",
                 )
                 return False

@@ -247,13 +247,25 @@ async def test_pictures_of_the_draft_and_of_the_queue_are_attached_files_after_a
 
 async def test_each_session_has_its_own_draft() -> None:
     async with open_recalling_page() as page:
+        await show_other(page, "first", is_new=False)
         await page.write("for the first")
         await show_other(page, "other", is_new=False)
         assert page.draft == ""
         await page.write("for the other")
-        await show_other(page, "s", is_new=False)
+        await show_other(page, "first", is_new=False)
         assert page.draft == "for the first"
-    assert draft_file().read() == {DraftKey(str(CWD), "other"): "for the other", HERE: "for the first"}
+    first, other = (DraftKey(str(CWD), name) for name in ("first", "other"))
+    assert draft_file().read() == {other: "for the other", first: "for the first"}
+
+
+async def test_a_draft_in_an_empty_session_goes_along_into_the_one_opened_in_its_place() -> None:
+    place = DraftKey(str(CWD), "earlier", AGENT)
+    draft_file().change({place: "And lions?"})
+    async with open_recalling_page() as page:
+        assert page.draft == "And lions?"
+        await show_other(page, "earlier", is_new=False)
+        assert page.draft == "And lions?"
+    assert draft_file().read() == {place: "And lions?"}
 
 
 async def test_a_new_session_gets_what_is_being_written() -> None:

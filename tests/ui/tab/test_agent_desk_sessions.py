@@ -86,25 +86,6 @@ async def test_a_session_that_is_open_already_is_shown_without_asking_the_agent(
         assert desk.sent("session/load") == []
 
 
-async def test_deleting_the_session_on_the_screen_closes_it_and_shows_a_new_one(open_tabs: OpenTabs) -> None:
-    """R-SESS-11."""
-    script = """
-    say("the first")
-    answer(expect("session/list"), sessions=[{"sessionId": "s1", "cwd": "/project", "title": "The first one"}])
-    answer(expect("session/close"))
-    answer(expect("session/delete"))
-    answer(expect("session/new"), sessionId="s2")
-    serve_until_closed()
-    """
-    async with open_tabs(LOADING, script) as desk:
-        await desk.shows("the first")
-        past = (await desk.row("")).past
-        await desk.tab.actions.history.delete(past)
-        await desk.gets("session/new", times=2)
-        await desk.hides("the first")
-        assert desk.sent("session/close") == desk.sent("session/delete") == [{"sessionId": "s1"}]
-
-
 async def test_closing_a_session_from_the_palette_shows_a_new_one(open_tabs: OpenTabs) -> None:
     """R-SESS-7."""
     script = """

@@ -218,13 +218,13 @@ async def test_at_80_by_24_five_tabs_stay_in_view_above_a_question(open_desk: Op
 async def test_a_tab_that_needs_the_user_can_be_closed_from_the_list(open_desk: OpenDesk) -> None:
     async with asking(open_desk, ONE) as desk:
         await desk.press("alt+w")
-        await desk.shows("The agent waits for your answer. Close the tab anyway?")
+        await desk.shows("scripted: Tidy up waits for your answer. Close the tab anyway?")
         assert not is_open(desk)
         await desk.press_slowly("n")
         await desk.until(lambda: is_open(desk))
         await desk.shows("Alt+W close tab")
         await desk.press("alt+w")
-        await desk.shows("The agent waits for your answer. Close the tab anyway?")
+        await desk.shows("waits for your answer. Close the tab anyway?")
         await desk.press_slowly("y")
         await desk.until(lambda: len(desk.tabs) == 1 and is_open(desk))
         await desk.shows("Open ◉ 1 ● scripted", "Earlier Tidy up")

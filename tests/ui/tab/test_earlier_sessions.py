@@ -165,7 +165,7 @@ async def test_one_that_another_acp_tui_records_is_archived(tmp_path: Path, past
             await desk.press("f3")
             await desk.shows("How are zebras made?")
             await desk.press("down", "ctrl+x")
-            await desk.shows("Archived it. A space shows it")
+            await desk.shows("Archived “How are zebras made?”. A space shows it")
         assert recording.exists()
 
 
@@ -245,3 +245,19 @@ async def test_on_a_small_screen_what_is_said_takes_lines_from_the_list_only(
         await desk.shows(
             "▪ Removed the session.", "3 earlier in this project", "How are zebras", "zebras made", "Esc close"
         )
+
+
+async def test_a_tab_that_starts_calls_its_agent_as_the_other_tab_does(open_desk: OpenDesk) -> None:
+    named = """
+    handshake(agentInfo={"name": "zebra", "title": "Zebra", "version": "1"})
+    answer(expect("session/new"), sessionId="s1")
+    expect("session/new")
+    """
+    async with open_desk(named, IDLE) as desk:
+        await desk.has_session()
+        first = desk.tab
+        await desk.press("ctrl+n")
+        await desk.until(lambda: len(desk.tabs) == 2)
+        assert desk.tab.session is None
+        assert desk.tab.marked_agent == first.agent_title
+        await desk.shows(f"Starting {first.agent_title}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
 
@@ -11,6 +12,7 @@ from acp_tui.client.settings.settings import RecordingSettings
 from acp_tui.client.transcript.recording_plan import RecordingPlan, recording_store
 from acp_tui.conversation.facts import SessionId
 from acp_tui.ui.dialogs.naming import NameDialog
+from acp_tui.ui.dialogs.session_rows import NEEDS_YOU, row_of
 from support.agents import scripted
 from support.desks import SESSION
 from support.recordings import play
@@ -88,14 +90,19 @@ async def test_a_session_is_not_the_earlier_one_whose_id_its_agent_uses_again(
         assert [row.past.is_pinned for row in await desk.rows()] == [False, True]
 
 
-async def test_the_tab_of_an_archived_session_can_be_hidden(open_tabs: OpenTabs) -> None:
-    two = LISTED.replace("sessions = [", 'answer(expect("session/new"), sessionId="s2")\nsessions = [')
-    async with open_tabs(two) as desk:
+async def test_an_open_session_is_listed_and_a_prompt_brings_it_back_if_it_is_archived(open_tabs: OpenTabs) -> None:
+    script = 'answer(expect("session/list"), sessions=sessions)\nend(expect("session/prompt"))\nwhile True'
+    async with open_tabs(LISTED.replace("while True", script)) as desk:
         await desk.has_session()
-        await desk.do("begin_session")
-        await desk.until(lambda: len(desk.tabs) == 2 and desk.tabs[1].session is not None)
-        first, second, *_ = await desk.rows()
-        await desk.tab.actions.history.archive(first.past)
+        await desk.tab.actions.history.archive((await desk.row("")).past)
         assert mark("s1").is_archived
-        first, second, *_ = await desk.rows()
-        assert (first.can_be_hidden, second.can_be_hidden) == (True, False)
+        await desk.send("And now?")
+        await desk.until(lambda: not mark("s1").is_archived)
+
+
+def test_only_earlier_sessions_are_hidden_as_archived() -> None:
+    past = PastSession("agent", SessionId("s1"), Path("/project"), is_archived=True)
+    row = row_of(past)
+    assert row.can_be_hidden
+    assert not replace(row, is_tab=True).can_be_hidden
+    assert not replace(row, group=NEEDS_YOU).can_be_hidden

@@ -46,6 +46,7 @@ async def test_a_recorded_session_is_read_again_in_a_tab_of_its_own(past: None, 
         await desk.shows(f"This session is read-only: {why}")
         row = await desk.row("How are zebras made?")
         assert (row.is_current, row.state, row.why, row.prompts) == (True, "read-only", why, 1)
+        assert row.mark == " 2 ○", "as in the status line"
         await desk.restart()
         assert [one.message for one in desk.notices] == [f"{desk.tab.writing.why_not}."]
         await desk.send("And lions?")

@@ -137,11 +137,15 @@ async def test_a_listed_session_in_a_tab_is_that_tabs_row() -> None:
 
 
 async def test_the_keys_are_those_of_the_row() -> None:
-    async with open_dialog(SessionsDialog(Pages((ONE, None), current="s2"))) as page:
+    pages = Pages((ONE, None), current="s2")
+    async with open_dialog(SessionsDialog(pages)) as page:
         await loaded(page, "2 earlier in this project")
         assert "Enter open · Alt+W close tab · Ctrl+T rename · Ctrl+O pin" in page.words
+        await page.press("ctrl+x")
+        await page.until(lambda: "It's open; Alt+W closes its tab" in page.words)
         await page.press("down")
         assert "Enter open · Ctrl+X remove · Ctrl+T rename · Ctrl+O pin" in page.words
+        assert pages.done == []
 
 
 async def test_going_on_at_the_end_loads_more_with_the_agents_cursor() -> None:
@@ -287,8 +291,10 @@ async def test_where_nothing_can_be_deleted_the_key_archives_at_once() -> None:
     async with open_dialog(SessionsDialog(pages)) as page:
         await loaded(page)
         await page.press("ctrl+x")
-        await page.until(lambda: page.app.said == ["Archived it. A space shows it; Ctrl+X brings it back"])
-        assert "Mend the parser" not in page.words
+        await page.until(
+            lambda: page.app.said == ["Archived “Mend the parser”. A space shows it; Ctrl+X brings it back"]
+        )
+        assert page.words.count("Mend the parser") == 1, "in the notice"
         await page.press("space")
         assert "Ctrl+X bring back" in page.words
         await page.press("ctrl+x")

@@ -251,13 +251,14 @@ async def test_one_is_chosen_and_the_others_go_only_after_a_yes(
     async with open_desk(SESSION, OWN) as desk:
         await start_both(desk)
         home, own, other = (one.cwd for one in desk.tabs)
-        await desk.press("down", "c")
+        await desk.press("down", "ctrl+o")
         await desk.shows("Worktree other, the one you chose", "Copy its changes to ")
         await desk.press("down", "enter")
         await desk.shows("Worktree scripted, not chosen", "You lose ")
         assert home.joinpath("a.txt").read_text() == "three\n"
         await desk.press("escape")
         await desk.hides("Worktree scripted")
+        await desk.shows("Worktrees of ")
         assert own.exists()
         assert not other.exists()
         assert len(desk.tabs) == 2
@@ -276,7 +277,7 @@ async def test_tabs_in_one_worktree_are_one_row_that_is_asked_about_before_any_c
         await desk.send("/compare")
         await desk.shows("Worktrees of ")
         assert [row.label.split()[0] for row in desk.rows] == ["2,4", "3"]
-        await desk.press("c")
+        await desk.press("ctrl+o")
         await desk.shows("Worktree scripted, the one you chose", "Keep it", "Copy its changes to ")
         assert "You lose " not in desk.words
         assert len(desk.tabs) == 4
