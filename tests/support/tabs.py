@@ -92,6 +92,9 @@ class Unseen:
         if change.facts:
             self.call_later(self.tab.note_facts)
 
+    def check_idle(self) -> None:
+        """Do nothing: there is nothing to draw."""
+
     def show(self, queue: QueueSummary) -> bool:
         """What waits above the prompt from now on."""
         is_new, self.queue = queue != self.queue, queue
