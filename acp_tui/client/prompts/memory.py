@@ -274,6 +274,11 @@ class PromptMemory:
             return self._said_once("kept", error)
         return ""
 
+    async def keep_for_next(self, folder: str, draft: str) -> None:
+        """Save a draft for which there is no session yet: the next one in this folder gets it."""
+        self.drafts.put(DraftKey(folder, f"starting-{time.time_ns()}"), draft)  # of its own, so nothing replaces it
+        await self.write()
+
     def let_go(self) -> None:
         """Leave what is kept to other acp-tui processes."""
         if self._draft_file is not None:

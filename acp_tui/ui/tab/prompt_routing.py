@@ -109,9 +109,11 @@ class PromptController:
             self._look_at_clock(session)
 
     async def end(self) -> None:
-        """Save what is written."""
+        """Save what is written, also while the agent starts."""
         if self.recall is not None:
             await self.recall.keep()
+        elif self._prompt.text.strip():
+            await self._tab.app.prompt_memory.keep_for_next(str(self._tab.cwd), self._prompt.draft)
 
     def _queued(self) -> Sequence[Prompt]:
         session = self._tab.session

@@ -14,6 +14,8 @@ from acp_tui.ui.app.app import AcpTuiApp
 from acp_tui.ui.prompt.input import PromptInput
 from acp_tui.ui.tab.screen import SessionScreen
 from support.agents import scripted
+from support.desks import OpenDesk
+from support.pages import draft_file
 from support.settling import until_so
 from support.waiting import LIMIT_S
 
@@ -74,3 +76,11 @@ async def test_a_prompt_of_the_command_line_waits_if_it_is_edited(tmp_path: Path
                 assert "fix the tests" in tab.prompt.text
                 assert tab.session is not None
                 assert not tab.session.conversation.entries
+
+
+async def test_what_is_written_while_an_agent_starts_is_there_the_next_time(open_desk: OpenDesk) -> None:
+    async with open_desk('expect("initialize")', "serve_until_closed()") as desk:
+        await desk.press(*"early")
+        await desk.shows("early")
+        folder = str(desk.tab.cwd)
+    assert [(place.folder, draft) for place, draft in draft_file().read().items()] == [(folder, "early")]
