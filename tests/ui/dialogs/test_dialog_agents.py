@@ -141,7 +141,7 @@ async def test_several_mistakes_are_counted() -> None:
         (("1",), HERE),
         (("2",), FETCHED),
         (("down", "enter"), FETCHED),
-        (("f", "t", "enter"), FETCHED),
+        (("f", "e", "enter"), FETCHED),
         (("n", "e", "t", "enter"), FETCHED),
         (("9",), NOTHING),
         (("3",), NOTHING),  # it can't run
