@@ -102,12 +102,10 @@ class FlowControl:
         delay_s, took_s = now_s - asked.at_s, now_s - asked.since_s
         if asked.length <= SHORT:
             self._short_delays.append(delay_s)
-        usual_s = sorted(self._short_delays or (delay_s,))[len(self._short_delays) // 2] + AHEAD_S
-        fits = asked.length * usual_s / took_s if took_s else math.inf
-        if delay_s > usual_s:
-            # Short output needs no time of its own, so the way may just have been longer, once.
-            least = (self._window or 0.0) / GROWTH if asked.length <= SHORT else 0.0
-            self._window = max(fits, least, MIN_WINDOW)
+        way_s = min(self._short_delays, default=delay_s)
+        fits = asked.length * (way_s + AHEAD_S) / took_s if took_s else math.inf
+        if delay_s > way_s + AHEAD_S:
+            self._window = max(fits, MIN_WINDOW)
         elif self._window is not None or asked.length > SHORT:
             self._window = max(self._window or 0, min(fits, GROWTH * asked.length))
 

@@ -2,7 +2,6 @@
 
 import heapq
 import math
-from random import Random
 
 import pytest
 
@@ -22,9 +21,6 @@ class Connection:
     def __init__(self, speed: float, way_s: float, *, answers: bool = True) -> None:
         self.flow = FlowControl()
         self.speed, self.way_s, self._answers = speed, way_s, answers
-        self.varies_s = 0.0
-        """How much longer the way may be."""
-        self._random = Random(1)
         self.now_s = 0.0
         self._empty_at_s = 0.0
         self._coming: list[float] = []
@@ -44,8 +40,7 @@ class Connection:
     def ask(self) -> None:
         self.flow.note_asked(self.now_s)
         if self._answers:
-            way_s = self.way_s + self._random.uniform(0.0, self.varies_s)
-            heapq.heappush(self._coming, self.now_s + self.waiting_s + way_s)
+            heapq.heappush(self._coming, self.now_s + self.waiting_s + self.way_s)
 
     def pause(self, seconds: float) -> None:
         """From now on, nothing is taken for so long."""
@@ -162,19 +157,6 @@ def test_a_longer_way_is_not_a_slower_connection() -> None:
     connection.stream(5)
     sent, _ = connection.stream(5)
     assert sent > 0.99 * 5 / FRAME_S * FRAME
-
-
-@pytest.mark.parametrize(("varies_s", "share"), [(0.1, 0.9), (0.2, 0.5)])
-def test_a_way_that_is_not_always_as_long_is_no_slow_connection(varies_s: float, share: float) -> None:
-    connection = measured(Connection(1_000_000, 0.3))
-    connection.varies_s = varies_s
-    for _ in range(SHORT_DELAYS):
-        connection.pass_time(1)
-        connection.send(SHORT)
-        connection.ask()
-    connection.stream(5)
-    sent, _ = connection.stream(20)
-    assert sent > share * 20 / FRAME_S * FRAME
 
 
 def test_answers_that_something_else_has_read_are_given_up() -> None:
