@@ -197,7 +197,7 @@ def _frames(environ: Mapping[str, str]) -> CheckResult:
     later_s = lag_s(sure[0].decode() if sure else "") if ANSWER.encode() in answer else UNANSWERED_S
     if not later_s:
         return ok("Questions", "the terminal says when it has shown one, so answers count soon after")
-    return note("Questions", f"the terminal doesn't say when it has shown one, so to allow counts {later_s:g} s later")
+    return note("Questions", f"the terminal doesn't say when it has shown one, so allowing takes {later_s:g} s longer")
 
 
 def _answer_to(query: str) -> bytes:
