@@ -443,3 +443,9 @@ async def _tour(lead: Lead, prompts: deque[str]) -> None:
     if lead.agent.capabilities.logout:
         await lead.agent.logout()
         await lead.begin()
+
+
+async def record(cwd: Path, agent: str = "demo") -> None:
+    """A past session of an agent with this name."""
+    plan = RecordingPlan(cwd, store=recording_store(RecordingSettings()))
+    await play(replace(demo("markdown"), name=agent), plan, prompts=("How are zebras made?",))

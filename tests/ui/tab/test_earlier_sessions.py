@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,12 +10,12 @@ from acp_tui.client.prompts.memory import DraftKey
 from acp_tui.client.sessions.marks import SessionMarks
 from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.client.settings.settings import RecordingSettings
-from acp_tui.client.transcript.recording_plan import RecordingPlan, recording_store
+from acp_tui.client.transcript.recording_plan import recording_store
 from acp_tui.client.transcript.store import held
 from acp_tui.conversation.facts import SessionId
 from support.desks import SESSION, OpenDesk
 from support.pages import draft_file
-from support.recordings import demo, play
+from support.recordings import record
 from support.settling import until_so
 
 IDLE = "serve_until_closed()"
@@ -41,12 +40,6 @@ def tell():
             refuse(asked, -32002, "unknown", {"sessionId": asked["params"]["sessionId"]})
 tell()
 """
-
-
-async def record(cwd: Path, agent: str = "demo") -> None:
-    """A past session of an agent with this name."""
-    plan = RecordingPlan(cwd, store=recording_store(RecordingSettings()))
-    await play(replace(demo("markdown"), name=agent), plan, prompts=("How are zebras made?",))
 
 
 @pytest.fixture

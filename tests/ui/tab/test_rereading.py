@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,22 +10,16 @@ from acp_tui.client.agents.remembered import consent_file
 from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.client.settings.settings import RecordingSettings
 from acp_tui.client.transcript.index import SessionIndex
-from acp_tui.client.transcript.recording_plan import RecordingPlan, recording_store
+from acp_tui.client.transcript.recording_plan import recording_store
 from acp_tui.conversation.facts import SessionId
 from acp_tui.ui.dialogs.naming import ExportDialog
 from acp_tui.ui.tab.reopening import Reopening
 from support.desks import SESSION
 from support.pages import COMMENT
-from support.recordings import demo, open_in_process, play
+from support.recordings import open_in_process, record
 from support.tabs import OpenTabs, TabDesk
 
 IDLE = "serve_until_closed()"
-
-
-async def record(cwd: Path, agent: str = "demo") -> None:
-    """A past session of an agent with this name."""
-    plan = RecordingPlan(cwd, store=recording_store(RecordingSettings()))
-    await play(replace(demo("markdown"), name=agent), plan, prompts=("How are zebras made?",))
 
 
 @pytest.fixture
