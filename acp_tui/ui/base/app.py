@@ -13,7 +13,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from rich.console import Console
-from textual import events, work
+from textual import events, on, work
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.filter import LineFilter, Monochrome, NoColor
@@ -26,7 +26,7 @@ from acp_tui.client.settings.settings import Appearance, Settings
 from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.keymap import BY_ID, DEFAULT_KEYMAP, Keymap, keymap_of, places_of
 from acp_tui.ui.commands.keys import Keys
-from acp_tui.ui.kit.notice_lines import Notices
+from acp_tui.ui.kit.notice_lines import AskingChanged, Notices
 from acp_tui.ui.kit.terminal_colors import has_unicode
 from acp_tui.ui.kit.themes import ANSI_DARK, DARK, OWN_THEMES, stylesheets, theme_for, theme_notes
 from acp_tui.ui.rendering.ascii import Ascii
@@ -243,12 +243,9 @@ class BaseApp(PatchedApp):
         event.prevent_default()  # Textual's toasts lie over what is used
         self.notices.add(event.notification)
 
+    @on(AskingChanged)
     def place_notices(self) -> None:
         self.notices.place()
-
-    def on_asking_changed(self) -> None:
-        """Move the notices off a question, or back."""
-        self.place_notices()
 
     def say(self, text: str, *, is_wrong: bool = False) -> None:
         self.notify(text, title="Settings", severity="warning" if is_wrong else "information", markup=False)

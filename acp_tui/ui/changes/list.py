@@ -10,7 +10,7 @@ from typing import ClassVar, Final
 
 from anyio import to_thread
 from rich.segment import Segment
-from textual import events, work
+from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
@@ -96,13 +96,10 @@ class ChangeList(RowList, can_focus=True):
         self.move_page(direction)
         self.post_message(self.Moved())
 
+    @on(RowList.Clicked)
     def action_choose(self) -> None:
         if self.change is not None:
             self.post_message(self.Chosen())
-
-    def on_row_list_clicked(self, event: RowList.Clicked) -> None:
-        event.stop()
-        self.action_choose()
 
 
 class Preview(StripView):
@@ -164,9 +161,10 @@ class ChangesScreen(ModalScreen[None]):
 
     def on_mount(self) -> None:
         self.set_focus(self._list)
-        self.on_folder_changes_changed()
+        self._note_changes()
 
-    def on_folder_changes_changed(self) -> None:
+    @on(FolderChanges.Changed)
+    def _note_changes(self) -> None:
         self._show_list()
 
     def _show_list(self, wanted: str = "") -> None:
@@ -198,11 +196,13 @@ class ChangesScreen(ModalScreen[None]):
         self._said.update(shown(text, style))
         self._said.display = bool(text)
 
-    def on_change_list_moved(self) -> None:
+    @on(ChangeList.Moved)
+    def _show_change(self) -> None:
         self._say("")
         self._look_at_change()
 
-    def on_change_list_chosen(self) -> None:
+    @on(ChangeList.Chosen)
+    def _open_change(self) -> None:
         self._say("")
         if self._list.change is not None:
             self._reviewed = self._list.change.path
@@ -274,7 +274,7 @@ class ChangesScreen(ModalScreen[None]):
             except ChangesError as error:
                 said, style = str(error), "$text-error"
         self._guard.arm()
-        self.on_folder_changes_changed()
+        self._note_changes()
         if said:
             self._say(said, style)
 
@@ -286,7 +286,7 @@ class ChangesScreen(ModalScreen[None]):
         except ChangesError as error:
             self._say(str(error), "$text-error")
         else:
-            self.on_folder_changes_changed()
+            self._note_changes()
             self._say("Read all files.")
 
     def action_close(self) -> None:

@@ -258,7 +258,8 @@ class ReviewScreen(ModalScreen[None]):
     def on_resize(self) -> None:
         self.call_after_refresh(self.redraw)
 
-    def on_folder_changes_changed(self) -> None:
+    @on(FolderChanges.Changed)
+    def _note_changes(self) -> None:
         """Show a note if the file has changed. The shown state isn't replaced while the user reads it."""
         if self._now is None or self._writing.locked():
             return

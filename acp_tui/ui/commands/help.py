@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
+from textual import on
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.dom import DOMNode
@@ -67,13 +68,15 @@ class HelpScreen(ListDialog["str | None"]):
     def action_help(self) -> None:
         self.dismiss(None)
 
-    def on_filtered_list_moved(self) -> None:
+    @on(FilteredList.Moved)
+    def _show_keys_of_row(self) -> None:
         """Tell what Enter does with the row: nothing if its command needs another focus."""
         value = self._rows.row.value if self._rows.row is not None else None
         does = "{list_choose} run · " * bool(value.action) if isinstance(value, Command) else "{list_choose} read · "
         self.frame.show_keys(self.KEYS.replace("{list_choose} run · ", does))
 
-    def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
+    @on(FilteredList.Chosen)
+    def _do_row(self, message: FilteredList.Chosen) -> None:
         """Run the command, if it doesn't need another focus; open a topic above the help."""
         if not isinstance(message.row.value, Command):
             self.app.push_screen(TopicScreen(*message.row.value))

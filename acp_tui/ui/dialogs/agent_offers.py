@@ -12,7 +12,7 @@ from dataclasses import field, replace
 from textwrap import indent
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
-from textual import work
+from textual import on, work
 from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
@@ -265,7 +265,8 @@ class OptionsDialog(ListDialog["Chosen | None"]):
     def on_screen_resume(self) -> None:
         self.frame.visible = True
 
-    def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
+    @on(FilteredList.Chosen)
+    def _change_option(self, message: FilteredList.Chosen) -> None:
         """Switch a boolean option at once; let the user choose among the values of others."""
         option: ConfigOption = message.row.value
         if isinstance(option, BooleanOption):
@@ -352,7 +353,8 @@ class LoginDialog(Dialog[AuthMethod | None]):
                 event.stop()
                 self._said.update(Content.styled(self._guard.why_not("press it again"), "$text-warning"))
 
-    def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
+    @on(FilteredList.Chosen)
+    def _use_method(self, message: FilteredList.Chosen) -> None:
         """Return a terminal method, which the caller handles; otherwise ask the agent to log in."""
         method: AuthMethod = message.row.value
         if self._waiting is not None:

@@ -99,7 +99,8 @@ class AgentList(FilteredList):
         remedy = f". To install it: {agent.remedy}" if agent.remedy else ""
         return f"{_name(agent)} can't run here: {agent.obstacle}{remedy}" if row.is_disabled_reason else ""
 
-    def on_search_line_number(self, event: SearchLine.Number) -> None:
+    @on(SearchLine.Number)
+    def _choose_by_number(self, event: SearchLine.Number) -> None:
         event.stop()
         self.choose(event.number - 1)
 
@@ -328,11 +329,13 @@ class AgentsScreen(Dialog[ListedAgent | None]):
         copied = "{agents_copy} copy" if agent is not None else ""
         return SEPARATOR.join(filter(None, (start, "{reload} fetch the registry", copied, "{dialog_close} close")))
 
-    def on_filtered_list_moved(self) -> None:
+    @on(FilteredList.Moved)
+    def _show_keys_of_row(self) -> None:
         """Update the keys shown: they depend on the agent, and in a search, digits are part of it."""
         self.frame.show_keys(self._keys)
 
-    def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
+    @on(FilteredList.Chosen)
+    def _take_agent(self, message: FilteredList.Chosen) -> None:
         self.dismiss(message.row.value)
 
 
@@ -405,6 +408,7 @@ class StepDialog(Dialog[R | None], Generic[R]):
             self._said.update("Canceling …")
             self._working.cancel()
 
-    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+    @on(Worker.StateChanged)
+    def _leave_if_cancelled(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.CANCELLED:
             self.dismiss(None)

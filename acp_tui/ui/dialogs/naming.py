@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TypeAlias
 
+from textual import on
 from textual.widgets import Input, Static
 
 from acp_tui.client.errors import ClientError
@@ -21,7 +22,8 @@ class NameDialog(Dialog[str | None]):
         field = Input(name, id="name", max_length=MAX_NAME)
         super().__init__("Rename the session", "Enter rename · {dialog_close} close", field)
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
+    @on(Input.Submitted)
+    def _take_name(self, event: Input.Submitted) -> None:
         self.dismiss(" ".join(event.value.split()) or None)
 
 
@@ -50,7 +52,8 @@ class ExportDialog(Dialog[Path | None]):
         if self._is_chosen:
             await self._try(self._proposed)
 
-    async def on_input_submitted(self, event: Input.Submitted) -> None:
+    @on(Input.Submitted)
+    async def _take_path(self, event: Input.Submitted) -> None:
         """Write the file. An existing file is replaced only after a second Enter."""
         await self._try(event.value)
 
@@ -69,7 +72,8 @@ class ExportDialog(Dialog[Path | None]):
         else:
             self.dismiss(path)
 
-    def on_input_changed(self, event: Input.Changed) -> None:
+    @on(Input.Changed)
+    def _forget_what_was_tried(self, event: Input.Changed) -> None:
         if event.value == self._tried:
             return
         self._to_replace = None

@@ -309,7 +309,8 @@ class TakeOver(Screen[None]):
         if change.facts:
             self._view.mark()
 
-    def on_taken_terminal_typed(self, message: TakenTerminal.Typed) -> None:
+    @on(TakenTerminal.Typed)
+    def _write_to_terminal(self, message: TakenTerminal.Typed) -> None:
         try:
             self._session.client_tools.type_into(self._state.terminal_id, message.data)
             self._is_taken = True
@@ -318,10 +319,12 @@ class TakeOver(Screen[None]):
                 self._is_taken = False
                 self.notify(f"{error}. What you type now is lost.", severity="warning", markup=False)
 
-    def on_taken_terminal_sized(self, message: TakenTerminal.Sized) -> None:
+    @on(TakenTerminal.Sized)
+    def _resize_terminal(self, message: TakenTerminal.Sized) -> None:
         self._session.client_tools.resize_terminal(self._state.terminal_id, message.columns, message.rows)
 
-    def on_taken_terminal_left(self) -> None:
+    @on(TakenTerminal.Left)
+    def _give_back(self) -> None:
         """Go back to the conversation, and restore the terminal's size there."""
         tools = self._session.client_tools
         tools.resize_terminal(self._state.terminal_id, *tools.terminal_size)
@@ -332,7 +335,8 @@ class TakeOver(Screen[None]):
         if event.widget is self._line:
             self._view.leave()
 
-    def on_taken_terminal_drawn(self) -> None:
+    @on(TakenTerminal.Drawn)
+    def _show_state(self) -> None:
         has_ended = self._view.has_ended
         self._line.set_class(has_ended, "-ended")
         self._line.set_class(self._is_asked, "-asked")

@@ -8,7 +8,7 @@ from typing import Final
 
 from rich.segment import Segment
 from rich.style import Style
-from textual import events
+from textual import events, on
 from textual.actions import SkipAction
 from textual.message import Message
 from textual.strip import Strip
@@ -174,6 +174,7 @@ class CommentDialog(Dialog[str | None]):
         keys = f"Enter keep{', or remove if empty' * bool(comment.text)} · {{dialog_close}} leave it"
         super().__init__(f"Comment on {comment.place}", keys, Input(comment.text, select_on_focus=False))
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
+    @on(Input.Submitted)
+    def _take_comment(self, event: Input.Submitted) -> None:
         event.stop()  # the app may be someone else's, with an input of its own
         self.dismiss(event.value)

@@ -157,5 +157,5 @@ class Frame(Vertical):
     def show_keys(self, keys: str) -> None:
         self._keys.keys = keys
 
-    def on_filtered_list_moved(self, message: FilteredList.Moved) -> None:
+    def on_filtered_list_moved(self, message: FilteredList.Moved) -> None:  # by name: it imports this module
         self._keys.has_row = message.has_row

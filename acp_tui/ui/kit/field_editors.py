@@ -103,6 +103,7 @@ class ChoiceRows(RowList, can_focus=True):
         self.move(step)
         self.post_message(self.Moved())
 
+    @on(RowList.Clicked)
     def action_choose(self) -> None:
         """Toggle the row under the cursor. Without a cursor, only show it."""
         if self.row is None:
@@ -128,10 +129,6 @@ class ChoiceRows(RowList, can_focus=True):
     def _changed(self) -> None:
         self.refresh()
         self.post_message(self.Moved())
-
-    def on_row_list_clicked(self, event: RowList.Clicked) -> None:
-        event.stop()
-        self.action_choose()
 
 
 SECRET_WARNING: Final = "This looks like a secret. The agent and its model would see it."
@@ -222,7 +219,8 @@ class FieldEditor(Vertical):
         if self._wrong.display and self.raw != self._judged:
             self.show_wrong("")
 
-    def on_choice_rows_moved(self, event: ChoiceRows.Moved) -> None:
+    @on(ChoiceRows.Moved)
+    def _show_row(self, event: ChoiceRows.Moved) -> None:
         """Hide the error if the answer changed, and show the full text of a row that was cut."""
         event.stop()
         self._forgive()

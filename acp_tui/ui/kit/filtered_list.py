@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Final
 
+from textual import on
 from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -119,11 +120,13 @@ class FilteredList(Vertical, can_focus=True):
             raise SkipAction
         self._search.value = ""
 
-    def on_input_changed(self, event: Input.Changed) -> None:
+    @on(Input.Changed)
+    def _narrow_anew(self, event: Input.Changed) -> None:
         event.stop()
         self._narrow(0)
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
+    @on(Input.Submitted)
+    def _choose_found(self, event: Input.Submitted) -> None:
         event.stop()
         self.action_choose()
 
@@ -187,7 +190,8 @@ class FilteredList(Vertical, can_focus=True):
         """Why this row can't be chosen, as a sentence, and what to do; "" if it can."""
         return f"{row.label.strip()}: {row.is_disabled_reason}" if row.is_disabled_reason else ""
 
-    def on_row_list_clicked(self, event: RowList.Clicked) -> None:
+    @on(RowList.Clicked)
+    def _choose_clicked(self, event: RowList.Clicked) -> None:
         event.stop()
         self._show_about()
         self.action_choose()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Generic, TypeVar
 
+from textual import on
 from textual.containers import VerticalScroll
 from textual.events import Key
 from textual.widget import Widget
@@ -59,7 +60,8 @@ class Picker(ListDialog[V | None], Generic[V]):
         self.rows = FilteredList(rows, has_search=search, empty=empty)
         super().__init__(title, PICKER_KEYS, self.rows)
 
-    def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
+    @on(FilteredList.Chosen)
+    def _take_row(self, message: FilteredList.Chosen) -> None:
         self.dismiss(message.row.value)
 
 
@@ -79,7 +81,8 @@ class ThemePicker(Picker[str]):
     def on_mount(self) -> None:
         self.rows.search(self._words)
 
-    def on_filtered_list_moved(self) -> None:
+    @on(FilteredList.Moved)
+    def _try_theme(self) -> None:
         row = self.rows.row
         if row is not None:
             self._show_theme(row.value)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import ClassVar, Final
 
-from textual import events
+from textual import events, on
 from textual.binding import Binding
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
@@ -109,7 +109,8 @@ class QuestionScreen(Dialog[bool]):
     def on_mouse_down(self, event: events.MouseDown) -> None:
         self.guard.press(event, self.get_widget_at(*event.screen_offset)[0])
 
-    def on_button_pressed(self, event: Button.Pressed) -> None:
+    @on(Button.Pressed)
+    def _answer_by_click(self, event: Button.Pressed) -> None:
         """Handle a mouse click. Keys were handled before."""
         event.stop()
         self.guard.click(event.button, partial(self.action_answer, event.button.id == "yes"))

@@ -444,7 +444,8 @@ class FormCard(VerticalScroll, can_focus=True):
 
     # Events of its fields and buttons
 
-    def on_button_pressed(self, event: Button.Pressed) -> None:
+    @on(Button.Pressed)
+    def _answer_by_click(self, event: Button.Pressed) -> None:
         """Handle a mouse click. Keys were handled before."""
         event.stop()
         self.guard.click(event.button, partial(self._answer_by, event.button))
@@ -457,7 +458,8 @@ class FormCard(VerticalScroll, can_focus=True):
         if event.control is self.screen.focused:
             self.guard.note_text()
 
-    def on_field_editor_finished(self, event: FieldEditor.Finished) -> None:
+    @on(FieldEditor.Finished)
+    def _go_on(self, event: FieldEditor.Finished) -> None:
         """Go to the next field; from the last one, send."""
         event.stop()
         following = self._answerable[self._answerable.index(event.sender) + 1 :]

@@ -20,7 +20,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.style import Style
 from textual.timer import Timer
-from textual.widgets import Static
+from textual.widgets import Static, TextArea
 from textual.widgets.text_area import EditResult
 
 from acp_tui.conversation.wording import reason_prompt
@@ -505,7 +505,8 @@ class PromptInput(DraftArea):
 
     # How it looks
 
-    def on_text_area_changed(self) -> None:
+    @on(TextArea.Changed)
+    def _note_text(self) -> None:
         self._tell_key_helpers()
         if self._rejection is None:
             title = SHELL if self.text.startswith("!") else None
@@ -579,11 +580,13 @@ class PromptFrame(Vertical):
         yield self._chips
         yield self.prompt
 
-    def on_prompt_input_images_changed(self, message: PromptInput.ImagesChanged) -> None:
+    @on(PromptInput.ImagesChanged)
+    def _show_images(self, message: PromptInput.ImagesChanged) -> None:
         message.stop()
         self._chips.show(message.images)
 
-    def on_image_chips_removed(self, message: ImageChips.Removed) -> None:
+    @on(ImageChips.Removed)
+    def _remove_image(self, message: ImageChips.Removed) -> None:
         message.stop()
         self.prompt.remove_image(message.index)
         self.screen.set_focus(self.prompt)

@@ -186,7 +186,8 @@ class HistorySearch(Vertical):
         self._rows.display = bool(found)
         self._show_head()
 
-    def on_input_changed(self, event: Input.Changed) -> None:
+    @on(Input.Changed)
+    def _search_anew(self, event: Input.Changed) -> None:
         event.stop()
         self.search()
 
@@ -222,6 +223,7 @@ class HistorySearch(Vertical):
         self._is_everywhere = not self._is_everywhere
         self.search()
 
+    @on(RowList.Clicked)
     async def action_choose(self) -> None:
         """Put the chosen prompt into the draft. Without matches, the search stays open."""
         await caught_up(self._input)
@@ -230,10 +232,6 @@ class HistorySearch(Vertical):
         if row is not None:
             self.action_close()
             self._choose(row.value.text)
-
-    async def on_row_list_clicked(self, event: RowList.Clicked) -> None:
-        event.stop()
-        await self.action_choose()
 
     def action_close(self) -> None:
         """Leave the draft as it is."""

@@ -364,7 +364,8 @@ class ReplayScreen(Screen[None]):
         else:
             opened.begin()
 
-    def on_conversation_view_searched(self, message: ConversationView.Searched) -> None:
+    @on(ConversationView.Searched)
+    def _show_search(self, message: ConversationView.Searched) -> None:
         for bar in self.query(FindBar):
             bar.show_state(message.state)
 

@@ -63,7 +63,8 @@ class FindBar(Horizontal):
             self._field.value = query
             self._field.cursor_position = len(query)
 
-    def on_input_changed(self, event: Input.Changed) -> None:
+    @on(Input.Changed)
+    def _search_anew(self, event: Input.Changed) -> None:
         event.stop()
         self._search()
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final
 
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.events import Key, Paste
@@ -276,11 +277,13 @@ class SessionPanel(Vertical):
         if change.facts:
             self._tell_subagent()
 
-    def on_conversation_view_subagent_chosen(self, message: ConversationView.SubagentChosen) -> None:
+    @on(ConversationView.SubagentChosen)
+    def _open_chosen_subagent(self, message: ConversationView.SubagentChosen) -> None:
         message.stop()
         self.open_subagent(message.session_id)
 
-    def on_conversation_view_subagent_left(self, message: ConversationView.SubagentLeft) -> None:
+    @on(ConversationView.SubagentLeft)
+    def _leave_shown_subagent(self, message: ConversationView.SubagentLeft) -> None:
         message.stop()
         self.leave_subagent()
 
@@ -412,7 +415,8 @@ class SessionPanel(Vertical):
         plan_rows = (int(height.value) if height is not None else 1) + 1 if self.plan.display else 0
         self.body.fit(self.size.height, plan_rows)
 
-    def on_docked_crowded(self, message: Docked.Crowded) -> None:
+    @on(Docked.Crowded)
+    def _make_way_for_card(self, message: Docked.Crowded) -> None:
         """Hide the plan if the card needs the room."""
         message.stop()
         self.plan.set_class(message.is_crowded, "-crowded-out")
@@ -495,7 +499,8 @@ class SessionPanel(Vertical):
         self.card.enter()
         return True
 
-    def on_conversation_view_following_changed(self, message: ConversationView.FollowingChanged) -> None:
+    @on(ConversationView.FollowingChanged)
+    def _note_following(self, message: ConversationView.FollowingChanged) -> None:
         """Tell the status line how much is below."""
         message.stop()
         self.is_following, self.new_entries = message.is_following, message.new_entries

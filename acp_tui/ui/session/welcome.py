@@ -201,13 +201,10 @@ class Welcome(Vertical, can_focus=True):
     def action_move(self, step: int) -> None:
         self._rows.move(step)
 
+    @on(RowList.Clicked)
     def action_choose(self) -> None:
         if self._rows.row is not None:
             self.post_message(self.Chosen(self._rows.row.value))
-
-    def on_row_list_clicked(self, event: RowList.Clicked) -> None:
-        event.stop()
-        self.action_choose()
 
     def action_number(self, number: int) -> None:
         if number <= len(self._rows.rows):

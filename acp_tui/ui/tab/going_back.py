@@ -21,7 +21,7 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.catch_up import digest
 from acp_tui.conversation.entries import EntryId
 from acp_tui.ui.changes.changed_files import change_segments
-from acp_tui.ui.changes.follower import failed, files, summary_of
+from acp_tui.ui.changes.follower import FolderChanges, failed, files, summary_of
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.dialogs.agents import choose_agent
 from acp_tui.ui.kit.dialog import Dialog
@@ -273,7 +273,8 @@ class PromptList(FilteredList):
         self._list.left = lines
         self._list.refresh(layout=True)
 
-    def on_row_list_clicked(self, event: RowList.Clicked) -> None:
+    @on(RowList.Clicked)
+    def _move_to_clicked(self, event: RowList.Clicked) -> None:
         """Only move: how to go on is chosen below."""
         event.stop()
         event.prevent_default()
@@ -302,7 +303,8 @@ class WayList(FilteredList, can_focus=False):
         self.way = self.row.value
         self._show_about()
 
-    def on_row_list_clicked(self, event: RowList.Clicked) -> None:
+    @on(RowList.Clicked)
+    def _mark_clicked(self, event: RowList.Clicked) -> None:
         event.stop()
         event.prevent_default()
         is_again = self.row is not None and self.row.value == self.way
@@ -408,10 +410,12 @@ class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
                 if now != (before or ""):
                     self._prompts.show_rows(self._rows())
 
-    def on_folder_changes_changed(self) -> None:
+    @on(FolderChanges.Changed)
+    def _note_changes(self) -> None:
         self._is_stale.set()
 
-    def on_filtered_list_moved(self) -> None:
+    @on(FilteredList.Moved)
+    def _show_prompt(self) -> None:
         row = self._prompts.row
         if row is not None and row.value != self._prompt:
             self._prompt = row.value
@@ -435,7 +439,8 @@ class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
         """Mark the next way to go on, or the one before."""
         self._ways.step(step)
 
-    def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
+    @on(FilteredList.Chosen)
+    def _take_way(self, message: FilteredList.Chosen) -> None:
         if isinstance(message.row.value, str):  # a way
             self.dismiss((self._ways.way, self._prompt))
         else:

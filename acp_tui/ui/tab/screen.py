@@ -8,16 +8,18 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, ClassVar, Final
 
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.events import Key, Paste
+from textual.widgets import TextArea
 
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.keymap import BY_ID
 from acp_tui.ui.commands.keys import follow_keys, is_unbound_text
 from acp_tui.ui.commands.table import bindings, bindings_of
-from acp_tui.ui.kit.notice_lines import is_asked_on
+from acp_tui.ui.kit.notice_lines import AskingChanged, is_asked_on
 from acp_tui.ui.prompt.input import PromptFrame, PromptInput
 from acp_tui.ui.session.status_line import StartingLine, Status, StatusLine, TabState, boxed
 from acp_tui.ui.tab.loading import BEFORE_A_COMMAND, preload_in_thread
@@ -289,7 +291,7 @@ class SessionScreen(HomeScreen):
         self.prompt.fit()
         self.show_sidebar()
 
-    # From the session
+    # From the session. Handlers have names that Textual finds where `on` would load the sender's class too early.
 
     def on_session_panel_facts_changed(self) -> None:
         """Update the status line and the sidebar, and show the agent's questions."""
@@ -302,7 +304,8 @@ class SessionScreen(HomeScreen):
         self.show_status()
         self._look_at_changes()
 
-    def on_asking_changed(self) -> None:
+    @on(AskingChanged)
+    def _make_way_for_question(self) -> None:
         """Hide the list of suggestions: it reappears elsewhere with the next key. Under a dialog, say who asks."""
         self.query("SuggestionList").set(display=False)
         is_below = self._is_on_screen and not self.is_current and self.app.screen.is_modal
@@ -331,7 +334,8 @@ class SessionScreen(HomeScreen):
 
     # From the prompt
 
-    def on_text_area_changed(self) -> None:
+    @on(TextArea.Changed)
+    def _note_text(self) -> None:
         """Prepare for a prompt: the user has started writing. What asks something hears of it, too."""
         self.tab.writing.begin()
         if self.panel is not None:
@@ -339,19 +343,23 @@ class SessionScreen(HomeScreen):
         if (card := self.tab.questions.card) is not None:
             card.guard.note_draft(self.prompt.text)
 
-    def on_prompt_input_submitted(self, message: PromptInput.Submitted) -> None:
+    @on(PromptInput.Submitted)
+    def _submit(self, message: PromptInput.Submitted) -> None:
         if self.panel is not None:
             self.panel.leave_subagents()  # the prompt is for the agent itself
         self.tab.writing.submit(message)
 
-    def on_prompt_input_rejected(self, message: PromptInput.Rejected) -> None:
+    @on(PromptInput.Rejected)
+    def _reject(self, message: PromptInput.Rejected) -> None:
         if self.tab.session is not None:
             self.tab.session.answer_permission(message.rejection.key, message.rejection.option_id)
 
-    def on_prompt_input_drop_requested(self) -> None:
+    @on(PromptInput.DropRequested)
+    def _drop_attached(self) -> None:
         self.tab.writing.drop_attached()
 
-    def on_prompt_input_escape_requested(self, message: PromptInput.EscapeRequested) -> None:
+    @on(PromptInput.EscapeRequested)
+    def _escape(self, message: PromptInput.EscapeRequested) -> None:
         """Go back from a subagent, or cancel the turn, or go back to an earlier prompt."""
         has_left = self.panel is not None and self.panel.leave_subagent()
         if not has_left and self.tab.writing.escape(may_be_for_reason=message.may_be_for_reason):

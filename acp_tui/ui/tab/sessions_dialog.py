@@ -132,7 +132,8 @@ class SessionList(FilteredList):
         self._lines[key] = "".join(text for text, _ in spans)
         self._narrow(max(self._list.cursor, 0))
 
-    def on_input_changed(self, event: Input.Changed) -> None:
+    @on(Input.Changed)
+    def _seek(self, event: Input.Changed) -> None:
         self._found = ()
         self._lines = {}
         self.post_message(self.Sought(event.value.strip()))
@@ -432,7 +433,8 @@ class SessionsDialog(Dialog[Act | None]):
 
     # Searching conversations
 
-    def on_session_list_sought(self, message: SessionList.Sought) -> None:
+    @on(SessionList.Sought)
+    def _look_up(self, message: SessionList.Sought) -> None:
         """Search the conversations, which takes a moment. Titles are filtered at once."""
         self._found, self._notice = (), None
         self._look_for(message.words)
@@ -485,7 +487,8 @@ class SessionsDialog(Dialog[Act | None]):
 
     # The question of the session at the cursor
 
-    def on_filtered_list_moved(self) -> None:
+    @on(FilteredList.Moved)
+    def _show_row(self) -> None:
         """Show its keys, what its agent asks, and the lines that match the search."""
         self.frame.show_keys(self._keys)
         self._say_how_it_stands()
@@ -519,7 +522,8 @@ class SessionsDialog(Dialog[Act | None]):
         elif (row := self._row) is not None and row.group == NEEDS_YOU:
             self._say(Content(keys_in_force(self).hint("{list_choose} opens it; answer there")))
 
-    def on_question_below_answered(self) -> None:
+    @on(QuestionBelow.Answered)
+    def _go_to_next_question(self) -> None:
         """Go to the next question that waits. Its answer counts only after a pause."""
         for row in in_order(self._source.in_tabs()):
             panel = self._source.panel_asking(row.key)
@@ -578,7 +582,8 @@ class SessionsDialog(Dialog[Act | None]):
             self._say(shown(NO_SESSION, "$text-warning"))
         return row.past if row is not None else None
 
-    def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
+    @on(FilteredList.Chosen)
+    def _open_row(self, message: FilteredList.Chosen) -> None:
         row = self._rows[message.row.value]
         if row.state == OpenMode.NONE.value:
             self._say(shown(row.why, "$text-warning"))

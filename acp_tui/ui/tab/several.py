@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from anyio import move_on_after, to_thread
-from textual import work
+from textual import on, work
 from textual.content import Content
 from textual.widgets import Static
 
@@ -20,6 +20,7 @@ from acp_tui.client.agents.catalogue import EntrySource, ListedAgent, read_catal
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.worktrees import Worktree, WorktreeFailed, add_worktree, known_worktree, last_commit, origin_of
 from acp_tui.conversation.wording import from_home
+from acp_tui.ui.changes.follower import FolderChanges
 from acp_tui.ui.changes.list import ChangesScreen
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.dialogs.agents import AIRY_FROM_ROWS, AgentList, Read
@@ -114,7 +115,8 @@ class SeveralDialog(ListDialog["list[ListedAgent] | None"]):
             self._counts[agent.name] -= 1
         self._say()
 
-    def on_filtered_list_chosen(self) -> None:
+    @on(FilteredList.Chosen)
+    def _take_agents(self) -> None:
         chosen = [agent for agent in self._agents for _ in range(self._counts[agent.name])]
         if len(chosen) >= LEAST:
             self.dismiss(chosen)
@@ -191,11 +193,12 @@ class CompareDialog(ListDialog["Compared | Tab | None"]):
         self._listeners.remove(self._note_state)
 
     def _note_state(self) -> None:
-        self.on_folder_changes_changed()
+        self._show_rows()
         if RUNNING not in self._ends.values():
             self._check()
 
-    def on_folder_changes_changed(self) -> None:
+    @on(FolderChanges.Changed)
+    def _show_rows(self) -> None:
         tabs = list(self.compared[0].tab.app.tabs)
         rows = []
         for one in self.compared:
@@ -211,11 +214,12 @@ class CompareDialog(ListDialog["Compared | Tab | None"]):
             assert session is not None
             self._unchecked.remove(one)
             self._ends[one] = RUNNING
-            self.on_folder_changes_changed()
+            self._show_rows()
             self._ends[one] = await one.tab.writing.run_to_end(session, self._line)
-            self.on_folder_changes_changed()
+            self._show_rows()
 
-    def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
+    @on(FilteredList.Chosen)
+    def _take_tab(self, message: FilteredList.Chosen) -> None:
         self.dismiss(message.row.value.tab)
 
     def action_review(self) -> None:

@@ -219,14 +219,12 @@ class QueryBar(Horizontal):
         field.cursor_position = len(text)
         self.screen.set_focus(field)  # at once, because the next key may be on its way
 
-    def on_input_changed(self, event: Input.Changed) -> None:
+    @on(Input.Changed)
+    def _tell_changed(self, event: Input.Changed) -> None:
         event.stop()
         self.post_message(self.Changed(event.value))
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        event.stop()
-        self.action_close()
-
+    @on(Input.Submitted)
     def action_close(self) -> None:
         self.display = False
         self.post_message(self.Closed())
@@ -284,13 +282,15 @@ class InspectorScreen(Screen[None]):
 
     # What is shown
 
-    def on_frame_list_drawn(self) -> None:
+    @on(FrameList.Drawn)
+    def _note_drawn(self) -> None:
         """Show the progress, and update the selected frame if more is known."""
         self._tell()
         if self._detail is not None and self._inspection.is_new(self._detail.row):
-            self.on_frame_list_moved()
+            self._note_selected()
 
-    def on_frame_list_moved(self) -> None:
+    @on(FrameList.Moved)
+    def _note_selected(self) -> None:
         """Show the newly selected frame. When following, not every new one."""
         if not self._list.follows:
             self._tell()
@@ -298,7 +298,8 @@ class InspectorScreen(Screen[None]):
         elif self._detail_timer is None:
             self._detail_timer = self.set_timer(FOLLOWED_S, self._show_detail)
 
-    def on_frame_list_opened(self) -> None:
+    @on(FrameList.Opened)
+    def _go_to_frame(self) -> None:
         self.set_focus(self._view)
 
     @work(exclusive=True, group="detail")
@@ -327,13 +328,15 @@ class InspectorScreen(Screen[None]):
     def action_filter(self) -> None:
         self._ask.ask(" ".join(map(str, self._inspection.query)))
 
-    def on_query_bar_changed(self, message: QueryBar.Changed) -> None:
+    @on(QueryBar.Changed)
+    def _filter(self, message: QueryBar.Changed) -> None:
         if self._look_timer is not None:
             self._look_timer.stop()
         # Once the user stops typing, because each filter reads everything.
         self._look_timer = self.set_timer(WRITTEN_S, partial(self._show_only, read_query(message.text)))
 
-    def on_query_bar_closed(self) -> None:
+    @on(QueryBar.Closed)
+    def _go_to_list(self) -> None:
         self.set_focus(self._list)
 
     def _show_only(self, query: Query) -> None:

@@ -10,9 +10,11 @@ from types import SimpleNamespace
 
 import pytest
 from textual.events import Key
+from textual.message import Message
 from textual.widget import Widget
 
 from acp_tui.client.changes import tracker
+from acp_tui.ui.changes.follower import FolderChanges
 from acp_tui.ui.kit import answer_guard
 from acp_tui.ui.prompt.input import PromptInput
 from acp_tui.ui.tab.going_back import GoBackDialog
@@ -119,12 +121,15 @@ async def test_a_file_that_changed_since_the_dialog_showed_it_is_not_put_back(
         await _ask(desk, "first")
         await desk.send("/undo")
         await desk.shows(UNDO, "1 file +1")
-        changed = GoBackDialog.on_folder_changes_changed
-        monkeypatch.setattr(GoBackDialog, "on_folder_changes_changed", lambda _: None)  # it isn't noticed in time
+        post = GoBackDialog.post_message
+
+        def post_late(dialog: GoBackDialog, message: Message) -> bool:
+            return not isinstance(message, FolderChanges.Changed) and post(dialog, message)
+
+        monkeypatch.setattr(GoBackDialog, "post_message", post_late)
         (desk.tabs[0].cwd / "first.txt").write_text("by\nsomeone\nelse\n")
         await desk.press_slowly("enter")
         await desk.shows("Put back 0 files as before prompt 1. 'first.txt' has changed since you saw it")
-        monkeypatch.setattr(GoBackDialog, "on_folder_changes_changed", changed)
         assert (desk.tabs[0].cwd / "first.txt").read_text() == "by\nsomeone\nelse\n"
 
 

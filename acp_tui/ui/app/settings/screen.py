@@ -333,7 +333,8 @@ class SettingsScreen(ListDialog[None]):
 
     # Actions
 
-    def on_filtered_list_chosen(self, message: FilteredList.Chosen) -> None:
+    @on(FilteredList.Chosen)
+    def _open_item(self, message: FilteredList.Chosen) -> None:
         item: Item = message.row.value
         if item.is_editable:
             self._change(item)
