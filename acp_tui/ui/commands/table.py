@@ -348,7 +348,7 @@ COMMANDS: Final = (
     # Of a tab
     *(row for row in _of_a_tab() if row.id != "inspect" or INSPECTOR),
     # Everywhere
-    Command("help", "f1,question_mark", None, "Help for where you are", "? where you aren't writing", typed="help",
+    Command("help", "f1,question_mark", None, "Help and keys where you are", "? where you aren't writing", typed="help",
             screen_action="app.help", where="app", has_priority=True),
     Command("command_palette", "ctrl+p", None, "Every command", "searchable", screen_action="app.command_palette",
             where="app", has_priority=True),
