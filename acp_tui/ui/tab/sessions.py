@@ -430,9 +430,9 @@ class HistoryController:
                 wanted = await self._tab.ask(_how_to_open_twice(told, can_read=session.recorded is not None))
                 if wanted is None:
                     return
-        opening, here = Reopening(session, self._index, why_not=why, is_wanted=wanted), self._tab.session
+        opening = Reopening(session, self._index, why_not=why, is_wanted=wanted)
         is_here = link is self._tab.link and not session.branch  # another worktree has a tab of its own
-        if is_here and here is not None and here.conversation.is_blank:
+        if is_here and self._tab.is_unused:
             await self._tab.show(await opening(self._tab.sessions))
         else:
             await self._tab.app.open_tab(link or AgentLink(None), session.cwd, opening)
