@@ -39,7 +39,7 @@ from acp_tui.ui.tab.prompt_routing import NOTHING_QUEUED
 from acp_tui.ui.tab.sessions import HistoryController, Welcoming
 from acp_tui.ui.tab.sessions_dialog import SessionsDialog
 from acp_tui.ui.tab.several import SeveralController
-from acp_tui.ui.tab.stage import NO_SESSION, Failed, Live, Recorded
+from acp_tui.ui.tab.stage import NO_SESSION, Failed, Live, Recorded, Starting
 from acp_tui.ui.tab.worktrees import WorktreesController
 
 if TYPE_CHECKING:
@@ -260,8 +260,8 @@ class Actions:
             await self.tab.ask(ProviderDialog(provider, partial(agent.set_provider, provider)))
 
     async def begin_session(self) -> None:
-        """Start a session in a new tab; in this tab if its session couldn't be opened."""
-        if not isinstance(self.tab.stage, Recorded) and self.tab.agent.agent_or_say() is None:
+        """Start a session in a new tab, once its agent is there; in this tab if its session couldn't be opened."""
+        if not isinstance(self.tab.stage, Recorded | Starting) and self.tab.agent.agent_or_say() is None:
             return  # beside a recording, the agent is started
         if isinstance(self.tab.stage, Failed):
             await self.tab.begin_anew()

@@ -40,6 +40,24 @@ async def test_another_session_is_begun_and_shown(open_tabs: OpenTabs) -> None:
         assert len(desk.sent("session/new")) == 2
 
 
+async def test_another_session_can_be_begun_while_the_agent_starts(open_tabs: OpenTabs, tmp_path: Path) -> None:
+    waits = """
+    import os, time
+    asked = expect("initialize")
+    while not os.path.exists("go"):
+        time.sleep(0.01)
+    answer(asked, protocolVersion=1)
+    for number in (1, 2):
+        answer(expect("session/new"), sessionId=f"s{number}")
+    serve_until_closed()
+    """
+    async with open_tabs(waits) as desk:
+        await desk.do("begin_session")
+        assert len(desk.tabs) == 2
+        (tmp_path / "go").touch()
+        await desk.until(lambda: {tab.session and tab.session.session_id for tab in desk.tabs} == {"s1", "s2"})
+
+
 async def test_a_session_of_the_list_is_loaded_with_its_replay_on_the_screen(open_tabs: OpenTabs) -> None:
     """R-SESS-3, R-SESS-4, R-SESS-10."""
     script = """
