@@ -385,6 +385,7 @@ class LeftSession:
     """Whether that name works on the command line."""
     why_not: str = ""
     """Why the agent can't reopen it; "" if it can."""
+    has_draft: bool = False
     host: HostState = ""
     """Whether it goes on in a host, perhaps only watched, or would in another one; `agent` is its name or address."""
 

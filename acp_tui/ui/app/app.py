@@ -341,7 +341,7 @@ class AcpTuiApp(BaseApp):
         tabs = [tab for tab in self.tabs if tab.session is not None]
         if not tabs:
             return ()
-        return self._dialogs.left_sessions(tabs, self._cwd)
+        return self._dialogs.left_sessions(tabs, self._cwd, self.prompt_memory.places())
 
     @work
     async def choose_agent(self) -> None:

@@ -33,6 +33,7 @@ EARLIER: Final = "Earlier"
 GROUPS: Final = (NEEDS_YOU, WORKING, OPEN, HOSTED, EARLIER)
 """In the order of the list."""
 PINNED: Final = "★ "
+DRAFT: Final = "draft"
 
 
 LAST: Final = ("prompts", "agent", "when")
@@ -83,6 +84,7 @@ class SessionRow:
     """How many it has, if it's in a tab."""
     is_tab: bool = False
     is_current: bool = False
+    has_draft: bool = False
 
     @property
     def is_pinned(self) -> bool:
@@ -98,7 +100,7 @@ class SessionRow:
         return self.is_archived and not (self.is_tab or self.group == NEEDS_YOU)
 
 
-def row_of(past: PastSession, way: OpenMode = OpenMode.AGENT, why: str = "") -> SessionRow:
+def row_of(past: PastSession, way: OpenMode = OpenMode.AGENT, why: str = "", has_draft: bool = False) -> SessionRow:
     """A session without a tab, how it can be opened, and why its agent can't do that."""
     return SessionRow(
         past.key,
@@ -111,6 +113,7 @@ def row_of(past: PastSession, way: OpenMode = OpenMode.AGENT, why: str = "") -> 
         past.branch,
         state=way.value or past.doing,
         why=why,
+        has_draft=has_draft,
     )
 
 
@@ -135,7 +138,7 @@ def session_rows(
     columns = {
         "changes": [row.changes for row in rows],
         "folder": [_place(row, here) for row in rows],
-        "state": ["archived" if row.is_archived else row.state for row in rows],
+        "state": ["archived" if row.is_archived else row.state or DRAFT * row.has_draft for row in rows],
         "prompts": [_prompts(row) for row in rows],
         "agent": [cut(make_visible_line(row.agent), MAX_AGENT_CELLS) for row in rows],
         "when": [_when(row, time, now) for row, time in zip(rows, times, strict=True)],
@@ -223,6 +226,7 @@ def _rest(row: SessionRow, when: datetime | None, shown: Collection[str]) -> str
                 row.last * ("last" not in shown),
                 when.replace(tzinfo=None).isoformat(" ", "minutes") if when else past.told_time if past else "",
                 "archived" * row.is_archived,
+                DRAFT * row.has_draft,
                 f"{past.doing}, says its agent"
                 if past is not None and past.doing
                 else row.state * (not is_elsewhere and row.state not in ways),

@@ -17,6 +17,7 @@ from acp_tui.client.clipboard import ClipboardPicture, NothingToPaste, read_clip
 from acp_tui.client.sessions.marks import rename
 from acp_tui.client.sessions.prompt_queue import PastedImage, Prompt
 from acp_tui.client.sessions.schedule import NotATime, Schedule, later
+from acp_tui.client.worktrees import origin_of
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Failure
 from acp_tui.conversation.facts import SelectOption
@@ -231,7 +232,8 @@ class Actions:
 
     async def choose_session(self) -> None:
         """Show the sessions, and do what the user chooses there."""
-        act = await self.tab.ask(SessionsDialog(self.history, here=self.tab.cwd))
+        here = await to_thread.run_sync(origin_of, self.tab.cwd) if self.tab.worktree else self.tab.cwd
+        act = await self.tab.ask(SessionsDialog(self.history, here=here))
         self.tab.screen.refresh_welcome()
         if act is not None:
             await act()

@@ -23,6 +23,7 @@ from acp_tui.client.agents.catalogue import KNOWN_AGENTS, recorded_agent
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import ClientError
 from acp_tui.client.hosting.finding import HostedSession, hosted_sessions
+from acp_tui.client.prompts.memory import DraftKey
 from acp_tui.client.safe_git import branch_of
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.marks import SessionMarks, sessions_in_project
@@ -42,7 +43,7 @@ from acp_tui.client.sessions.session_history import (
 )
 from acp_tui.client.transcript.index import RecordedSession, SessionIndex
 from acp_tui.client.transcript.recording_plan import recording_store
-from acp_tui.client.worktrees import known_worktree
+from acp_tui.client.worktrees import known_worktree, origin_of
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Entry, Failure, Message
 from acp_tui.conversation.facts import SessionId, SessionPage, SessionStatus, SessionSummary
@@ -96,6 +97,7 @@ class HistoryController:
         self._hosted: dict[str, HostedSession] = {}
         """By the keys of their rows."""
         self._elsewhere = OpenElsewhere({})
+        self._drafts: set[DraftKey] = set()
 
     @property
     def _index(self) -> SessionIndex:
@@ -148,6 +150,7 @@ class HistoryController:
             prompts=len(prompts_in(said)) if said is not None else 0,
             is_tab=True,
             is_current=tab is self._tab,
+            has_draft=session is not None and not tab.prompt.is_blank,
         )
 
     def _past_in(self, tab: Tab) -> PastSession | None:
@@ -198,8 +201,9 @@ class HistoryController:
         return [_hosted_row(key, one) for key, one in self._hosted.items()]
 
     async def look_elsewhere(self) -> None:
-        """Find out, for `judge`, which sessions are open in other processes."""
+        """Find out, for `judge`, which sessions are open in other processes, and which have drafts."""
         self._elsewhere = await to_thread.run_sync(open_elsewhere, abandon_on_cancel=True)
+        self._drafts = await to_thread.run_sync(self._tab.app.prompt_memory.places, abandon_on_cancel=True)
 
     async def close(self, key: str) -> None:
         """Close this tab, after confirmation, and come back to the list."""
@@ -259,7 +263,10 @@ class HistoryController:
         """The recorded sessions; with `words`, only those that contain them."""
         if is_everywhere:
             return await self._in_thread(partial(recorded_sessions, self._index, None, words))
-        return await self._in_thread(partial(sessions_in_project, self._index, self._tab.cwd, words))
+        here = self._tab.cwd
+        if self._tab.worktree:  # else it would be another one's branch that a row tells
+            here = await to_thread.run_sync(origin_of, here)
+        return await self._in_thread(partial(sessions_in_project, self._index, here, words))
 
     async def line_with(self, session: PastSession, words: str) -> str:
         """A line of the session's conversation that contains these words."""
@@ -275,13 +282,13 @@ class HistoryController:
 
     # What can be done with a session
 
-    def judge(self, session: PastSession) -> tuple[OpenMode, str]:
-        """How a session without a tab can be opened, and why its agent can't open it."""
-        why = self._why_not(session)
+    def judge(self, session: PastSession) -> tuple[OpenMode, str, bool]:
+        """How a session without a tab can be opened, why its agent can't open it, and whether it has a draft."""
+        why, has_draft = self._why_not(session), DraftKey(str(session.cwd), session.session_id) in self._drafts
         if not why:
             where = self._elsewhere.where(session.session_id, session.command, *session.agents)
-            return (OpenMode.ELSEWHERE if where else OpenMode.AGENT), where
-        return (OpenMode.RECORDING if session.recorded is not None else OpenMode.NONE), why
+            return (OpenMode.ELSEWHERE if where else OpenMode.AGENT), where, has_draft
+        return (OpenMode.RECORDING if session.recorded is not None else OpenMode.NONE), why, has_draft
 
     def tab_of(self, session: PastSession) -> Tab | None:
         return next((tab for tab in self._tab.app.tabs if is_shown(session, tab.session, tab.link)), None)
@@ -431,7 +438,8 @@ class HistoryController:
                 if wanted is None:
                     return
         opening = Reopening(session, self._index, why_not=why, is_wanted=wanted)
-        is_here = link is self._tab.link and not session.branch  # another worktree has a tab of its own
+        is_elsewhere = session.branch or self._tab.worktree  # another worktree has a tab of its own
+        is_here = link is self._tab.link and (session.cwd == self._tab.cwd or not is_elsewhere)
         if is_here and self._tab.is_unused:
             await self._tab.show(await opening(self._tab.sessions))
         else:

@@ -234,8 +234,17 @@ async def test_on_a_small_screen_what_is_said_takes_lines_from_the_list_only(
         await desk.shows("Remove “How are zebras made?”", "Delete it")
         await desk.press("down", "enter")
         await desk.shows(
-            "▪ Removed the session.", "3 earlier in this project", "How are zebras", "zebras made", "Esc close"
+            "▪ Removed the session.", "3 earlier in this project", "How are zebras", "zebras made", "Esc clear"
         )
+
+
+async def test_f3_says_which_sessions_have_a_draft(tmp_path: Path, open_desk: OpenDesk) -> None:
+    await record(tmp_path, agent="somebody")
+    leave("demo-1", "And lions?", folder=tmp_path, is_blank=False)
+    async with open_desk(SESSION, IDLE) as desk:
+        await desk.has_session()
+        await desk.press("f3")
+        await desk.shows("How are zebras made?", "draft")
 
 
 async def test_a_tab_that_starts_calls_its_agent_as_the_other_tab_does(open_desk: OpenDesk) -> None:
