@@ -126,19 +126,14 @@ class DraftFile:
 def _drafts(content: Any) -> Iterator[tuple[DraftKey, Draft]]:
     records = content.get("drafts") if isinstance(content, dict) else None
     for record in records if isinstance(records, list) else ():
-        if isinstance(record, dict):
-            folder, session, text, agent, pid = map(record.get, ("folder", "session", "text", "agent", "pid"))
-            if isinstance(folder, str) and isinstance(session, str) and isinstance(text, str):
-                yield (
-                    DraftKey(folder, session),
-                    Draft(
-                        text,
-                        agent if isinstance(agent, str) else "",
-                        record.get("is_blank") is not False,
-                        tuple(parts_at(text, record.get("pasted"))),
-                        pid if isinstance(pid, int) and 0 < pid < MAX_PID else 0,
-                    ),
-                )
+        if isinstance(record, dict) and all(isinstance(record.get(one), str) for one in ("folder", "session", "text")):
+            text, pid = record["text"], record.get("pid")
+            is_blank, pasted = record.get("is_blank") is not False, tuple(parts_at(text, record.get("pasted")))
+            pid = pid if isinstance(pid, int) and 0 < pid < MAX_PID else 0
+            yield (
+                DraftKey(record["folder"], record["session"]),
+                Draft(text, str(record.get("agent", "")), is_blank, pasted, pid),
+            )
 
 
 def _content(drafts: dict[DraftKey, Draft]) -> bytes:

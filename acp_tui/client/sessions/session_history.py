@@ -113,6 +113,7 @@ class PastSession:
     """The title is the user's own."""
     is_pinned: bool = False
     is_archived: bool = False
+    has_draft: bool = False
     doing: str = ""
     """What its agent says of it, in a word or two."""
     agent_title: str = ""

@@ -145,7 +145,6 @@ class Dialogs:
             assert session is not None
             told = session_history.left_session(session, link.agent, link.command, has_lost_host=link.has_lost_host)
             if told is not None:
-                has_draft = DraftKey(str(session.cwd), session.session_id) in drafts
-                left.append(replace(told, has_draft=has_draft))
+                left.append(replace(told, has_draft=DraftKey(str(session.cwd), session.session_id) in drafts))
         session_history.remember_left(folder, left)
         return left

@@ -33,7 +33,6 @@ EARLIER: Final = "Earlier"
 GROUPS: Final = (NEEDS_YOU, WORKING, OPEN, HOSTED, EARLIER)
 """In the order of the list."""
 PINNED: Final = "★ "
-DRAFT: Final = "draft"
 
 
 LAST: Final = ("prompts", "agent", "when")
@@ -84,7 +83,6 @@ class SessionRow:
     """How many it has, if it's in a tab."""
     is_tab: bool = False
     is_current: bool = False
-    has_draft: bool = False
 
     @property
     def is_pinned(self) -> bool:
@@ -100,7 +98,7 @@ class SessionRow:
         return self.is_archived and not (self.is_tab or self.group == NEEDS_YOU)
 
 
-def row_of(past: PastSession, way: OpenMode = OpenMode.AGENT, why: str = "", has_draft: bool = False) -> SessionRow:
+def row_of(past: PastSession, way: OpenMode = OpenMode.AGENT, why: str = "") -> SessionRow:
     """A session without a tab, how it can be opened, and why its agent can't do that."""
     return SessionRow(
         past.key,
@@ -113,7 +111,6 @@ def row_of(past: PastSession, way: OpenMode = OpenMode.AGENT, why: str = "", has
         past.branch,
         state=way.value or past.doing,
         why=why,
-        has_draft=has_draft,
     )
 
 
@@ -138,7 +135,7 @@ def session_rows(
     columns = {
         "changes": [row.changes for row in rows],
         "folder": [_place(row, here) for row in rows],
-        "state": ["archived" if row.is_archived else row.state or DRAFT * row.has_draft for row in rows],
+        "state": ["archived" if row.is_archived else row.state or _draft(row) for row in rows],
         "prompts": [_prompts(row) for row in rows],
         "agent": [cut(make_visible_line(row.agent), MAX_AGENT_CELLS) for row in rows],
         "when": [_when(row, time, now) for row, time in zip(rows, times, strict=True)],
@@ -202,6 +199,10 @@ def _prompts(row: SessionRow) -> str:
     return f"{count} prompt{'s' * (count != 1)}" if count else ""
 
 
+def _draft(row: SessionRow) -> str:
+    return "draft" if row.past is not None and row.past.has_draft else ""
+
+
 def _place(row: SessionRow, here: Path | None) -> str:
     if row.branch and row.folder != here:
         return cut(make_visible_line(row.branch.removeprefix(BRANCH_PREFIX)), MAX_FOLDER_CELLS)
@@ -226,7 +227,7 @@ def _rest(row: SessionRow, when: datetime | None, shown: Collection[str]) -> str
                 row.last * ("last" not in shown),
                 when.replace(tzinfo=None).isoformat(" ", "minutes") if when else past.told_time if past else "",
                 "archived" * row.is_archived,
-                DRAFT * row.has_draft,
+                _draft(row),
                 f"{past.doing}, says its agent"
                 if past is not None and past.doing
                 else row.state * (not is_elsewhere and row.state not in ways),

@@ -23,7 +23,6 @@ from acp_tui.client.agents.catalogue import KNOWN_AGENTS, recorded_agent
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import ClientError
 from acp_tui.client.hosting.finding import HostedSession, hosted_sessions
-from acp_tui.client.prompts.memory import DraftKey
 from acp_tui.client.safe_git import branch_of
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.marks import SessionMarks, sessions_in_project
@@ -97,7 +96,7 @@ class HistoryController:
         self._hosted: dict[str, HostedSession] = {}
         """By the keys of their rows."""
         self._elsewhere = OpenElsewhere({})
-        self._drafts: set[DraftKey] = set()
+        self._drafts: set[tuple[str, str]] = set()
 
     @property
     def _index(self) -> SessionIndex:
@@ -150,7 +149,6 @@ class HistoryController:
             prompts=len(prompts_in(said)) if said is not None else 0,
             is_tab=True,
             is_current=tab is self._tab,
-            has_draft=session is not None and not tab.prompt.is_blank,
         )
 
     def _past_in(self, tab: Tab) -> PastSession | None:
@@ -201,9 +199,9 @@ class HistoryController:
         return [_hosted_row(key, one) for key, one in self._hosted.items()]
 
     async def look_elsewhere(self) -> None:
-        """Find out, for `judge`, which sessions are open in other processes, and which have drafts."""
+        """Find out, for `judge` and `marked`, which sessions are open in other processes, and which have drafts."""
         self._elsewhere = await to_thread.run_sync(open_elsewhere, abandon_on_cancel=True)
-        self._drafts = await to_thread.run_sync(self._tab.app.prompt_memory.places, abandon_on_cancel=True)
+        self._drafts = {*await to_thread.run_sync(self._tab.app.prompt_memory.places, abandon_on_cancel=True)}
 
     async def close(self, key: str) -> None:
         """Close this tab, after confirmation, and come back to the list."""
@@ -282,13 +280,13 @@ class HistoryController:
 
     # What can be done with a session
 
-    def judge(self, session: PastSession) -> tuple[OpenMode, str, bool]:
-        """How a session without a tab can be opened, why its agent can't open it, and whether it has a draft."""
-        why, has_draft = self._why_not(session), DraftKey(str(session.cwd), session.session_id) in self._drafts
+    def judge(self, session: PastSession) -> tuple[OpenMode, str]:
+        """How a session without a tab can be opened, and why its agent can't open it."""
+        why = self._why_not(session)
         if not why:
             where = self._elsewhere.where(session.session_id, session.command, *session.agents)
-            return (OpenMode.ELSEWHERE if where else OpenMode.AGENT), where, has_draft
-        return (OpenMode.RECORDING if session.recorded is not None else OpenMode.NONE), why, has_draft
+            return (OpenMode.ELSEWHERE if where else OpenMode.AGENT), where
+        return (OpenMode.RECORDING if session.recorded is not None else OpenMode.NONE), why
 
     def tab_of(self, session: PastSession) -> Tab | None:
         return next((tab for tab in self._tab.app.tabs if is_shown(session, tab.session, tab.link)), None)
@@ -367,8 +365,9 @@ class HistoryController:
     # The user's marks on sessions
 
     def marked(self, past: Iterable[PastSession]) -> list[PastSession]:
-        """The sessions with the user's marks: pinned ones first, archived ones last."""
-        return self._marks.marked(past)
+        """The sessions with the user's marks: pinned ones first, archived ones last. Also tells which have drafts."""
+        marked = self._marks.marked(past)
+        return [replace(one, has_draft=(str(one.cwd), one.session_id) in self._drafts) for one in marked]
 
     async def rename(self, session: PastSession) -> None:
         """Let the user rename the session. If it is open, its agent is told."""
