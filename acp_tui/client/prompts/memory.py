@@ -288,12 +288,11 @@ class PromptMemory:
         self.shown.discard(place)
         self.drafts.release(place)
 
-    def places(self) -> set[DraftKey]:
-        """Where there are drafts, also of other acp-tui processes. Blocks."""
-        kept: Iterable[DraftKey] = ()
+    def places(self) -> Container[DraftKey]:
+        """Where drafts are kept, also by other acp-tui processes. Blocks."""
         with suppress(OSError):
-            kept = self._draft_file.read() if self._draft_file is not None else ()
-        return {place for place in kept if place not in self.drafts} | {at for at, draft in self.drafts if draft.text}
+            return self._draft_file.read() if self._draft_file is not None else ()
+        return ()
 
     async def with_pictures(self, draft: str, pictures: Sequence[tuple[str, bytes]]) -> str:
         """The draft in the form in which it's kept with these pictures, each a name and its content: as files."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import shlex
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -23,6 +23,7 @@ from acp_tui.client.agents.catalogue import KNOWN_AGENTS, recorded_agent
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import ClientError
 from acp_tui.client.hosting.finding import HostedSession, hosted_sessions
+from acp_tui.client.prompts.memory import DraftKey
 from acp_tui.client.safe_git import branch_of
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.marks import SessionMarks, sessions_in_project
@@ -96,7 +97,7 @@ class HistoryController:
         self._hosted: dict[str, HostedSession] = {}
         """By the keys of their rows."""
         self._elsewhere = OpenElsewhere({})
-        self._drafts: set[tuple[str, str]] = set()
+        self._drafts: Container[DraftKey] = ()
 
     @property
     def _index(self) -> SessionIndex:
@@ -201,7 +202,7 @@ class HistoryController:
     async def look_elsewhere(self) -> None:
         """Find out, for `judge` and `marked`, which sessions are open in other processes, and which have drafts."""
         self._elsewhere = await to_thread.run_sync(open_elsewhere, abandon_on_cancel=True)
-        self._drafts = {*await to_thread.run_sync(self._tab.app.prompt_memory.places, abandon_on_cancel=True)}
+        self._drafts = await to_thread.run_sync(self._tab.app.prompt_memory.places, abandon_on_cancel=True)
 
     async def close(self, key: str) -> None:
         """Close this tab, after confirmation, and come back to the list."""
@@ -367,7 +368,7 @@ class HistoryController:
     def marked(self, past: Iterable[PastSession]) -> list[PastSession]:
         """The sessions with the user's marks: pinned ones first, archived ones last. Also tells which have drafts."""
         marked = self._marks.marked(past)
-        return [replace(one, has_draft=(str(one.cwd), one.session_id) in self._drafts) for one in marked]
+        return [replace(one, has_draft=DraftKey(str(one.cwd), one.session_id) in self._drafts) for one in marked]
 
     async def rename(self, session: PastSession) -> None:
         """Let the user rename the session. If it is open, its agent is told."""

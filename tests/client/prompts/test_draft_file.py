@@ -95,7 +95,7 @@ def test_only_what_has_changed_is_saved() -> None:
     assert drafts.at(A) == NO_DRAFT
 
 
-async def test_the_last_draft_of_a_blank_session_is_taken_over_and_the_others_are_earlier_prompts(
+async def test_the_last_blank_draft_is_taken_over_and_others_are_earlier_prompts(
     tmp_path: Path,
 ) -> None:
     file, elsewhere, begun = DraftFile(tmp_path / "drafts.json"), DraftKey("/other", "c"), DraftKey("/project", "d")
