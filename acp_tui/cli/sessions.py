@@ -289,7 +289,7 @@ def _how(left: LeftSession, short: str, *, is_recorded: bool) -> str:
     if left.host:
         return ""
     if is_recorded:
-        note = f"    (read-only: {left.why_not})" if left.why_not else ""
+        note = f"    (read-only: {left.why_not})" if left.why_not else "    (with your draft)" * left.has_draft
         return f"acp-tui --resume {shlex.quote(short)}{note}"
     if not left.why_not and left.agent_is_listed:
         return f"acp-tui {left.agent} --resume {shlex.quote(left.session_id)}"

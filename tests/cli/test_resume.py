@@ -358,6 +358,8 @@ async def test_the_end_says_how_each_session_is_resumed(tmp_path: Path, capsys: 
     ]
     assert said.splitlines()[3:] == [f"  acp-tui gemini --resume {'x' * 20}"]
     assert "\x1b" not in said
+    say_how_to_resume(replace(left, why_not="", has_draft=True))
+    assert capsys.readouterr().err.splitlines()[1] == f"  acp-tui --resume {short}    (with your draft)"
 
 
 async def test_a_title_that_is_cut_says_so(tmp_path: Path) -> None:

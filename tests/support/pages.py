@@ -14,7 +14,7 @@ from textual import events
 from acp_tui.client.line_comments import Comment
 from acp_tui.client.line_comparison import PlacedLine
 from acp_tui.client.prompts.history import HistoryFile, PastPrompt
-from acp_tui.client.prompts.memory import DraftFile
+from acp_tui.client.prompts.memory import Draft, DraftFile, DraftKey
 from acp_tui.client.settings.location import state_folder
 from acp_tui.client.settings.settings import Appearance, KeyChoice, Settings
 from acp_tui.conversation.entries import TerminalState
@@ -171,3 +171,15 @@ async def use_vim(page: Page) -> None:
 def draft_file() -> DraftFile:
     """Where drafts are saved."""
     return DraftFile(state_folder() / "drafts.json")
+
+
+def drafts_kept() -> dict[DraftKey, str]:
+    """The texts in it, the latest last."""
+    return {place: draft.text for place, draft in draft_file().read().items()}
+
+
+def leave(session: str, text: str, *, folder: Path = CWD, agent: str = "", is_blank: bool = True) -> DraftKey:
+    """Leave a draft there, as an earlier run would."""
+    place = DraftKey(str(folder), session)
+    draft_file().change({place: Draft(text, agent, is_blank)})
+    return place

@@ -32,7 +32,7 @@ class PastPrompt:
 def line_of(prompt: PastPrompt) -> bytes:
     """The prompt as a line, with its newline. What looks like a secret isn't kept."""
     text = masked_text(prompt.text)
-    spans = [(text.find(part), len(part)) for part in map(masked_text, prompt.pasted)]
+    spans = spans_of(text, map(masked_text, prompt.pasted))
     fields: dict[str, object] = {"text": text, "folder": prompt.folder, "time": prompt.at, "agent": prompt.agent}
     fields |= {"pasted": spans} if spans else {}
     return encoded(fields) + b"\n"
@@ -46,10 +46,16 @@ def prompt_of(line: bytes) -> PastPrompt | None:
     if not isinstance(fields, dict) or not isinstance(fields.get("text"), str):
         return None
     folder, at, agent = (str(fields.get(name, "")) for name in ("folder", "time", "agent"))
-    return PastPrompt(fields["text"], folder, at, agent, tuple(_pasted(fields["text"], fields.get("pasted"))))
+    return PastPrompt(fields["text"], folder, at, agent, tuple(parts_at(fields["text"], fields.get("pasted"))))
 
 
-def _pasted(text: str, spans: object) -> Iterator[str]:
+def spans_of(text: str, parts: Iterable[str]) -> list[tuple[int, int]]:
+    """Where these parts of a text begin, and how long they are."""
+    return [(text.find(part), len(part)) for part in parts]
+
+
+def parts_at(text: str, spans: object) -> Iterator[str]:
+    """What `spans_of` has told the places of. Values from a file may be anything."""
     for span in spans if isinstance(spans, list) else ():
         match span:
             case [int(start), int(length)] if 0 <= start < start + length <= len(text):

@@ -7,9 +7,9 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, field
+from functools import partial
 from hashlib import sha256
 from io import FileIO
 from pathlib import Path
@@ -18,8 +18,7 @@ from typing import Any, Final, NamedTuple
 from anyio import Lock, to_thread
 
 from acp_tui.client.private_files import encoded, locked, make_private, open_private, replace_file
-from acp_tui.client.prompts.history import HistoryFile, PastPrompt, PromptHistory
-from acp_tui.values import dataclass
+from acp_tui.client.prompts.history import HistoryFile, PastPrompt, PromptHistory, parts_at, spans_of
 
 MAX_DRAFTS: Final = 100
 MAX_DRAFT_BYTES: Final = 1 << 20
@@ -28,58 +27,80 @@ MAX_DRAFTS_BYTES: Final = 8 << 20
 MAX_PID: Final = 1 << 31
 
 
-@dataclass(frozen=True, slots=True)
-class DraftKey:
+class DraftKey(NamedTuple):
+    """The session in whose prompt a draft was written, or the prompt itself, as long as that has no session."""
+
     folder: str
     session: str
-    """The session's ID; "" while there is no session."""
-    agent: str = field(default="", compare=False)
-    """Whom it's for; "" if unknown. Untrusted."""
 
 
-class SavedDraft(NamedTuple):
+class Draft(NamedTuple):
     text: str
-    pid: int
-    """The process that wrote it; 0 if unknown."""
+    agent: str = ""
+    """Whom it's for; "" if unknown. Untrusted."""
+    is_blank: bool = True
+    """Whether nothing had been said in its session, so that any other blank one may take it over."""
+    pasted: tuple[str, ...] = ()
+    """The parts of the text that are folded."""
+    pid: int = 0
+    """In the file, the process whose prompt has it; 0 for none."""
+
+    def fits(self, agent: str) -> bool:
+        """Whether it may be for a blank session of this agent."""
+        return self.is_blank and self.text != "" and self.agent in ("", agent)
+
+
+NO_DRAFT: Final = Draft("")
 
 
 class DraftFile:
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._pid = os.getpid()
         self._processes: FileIO | None = None
         """Every acp-tui process locks its byte at the number of its ID. The system unlocks it when the process ends."""
 
-    def read(self) -> dict[DraftKey, str]:
+    def read(self) -> dict[DraftKey, Draft]:
         """The drafts, most recently written last; none if the file has none. Raises OSError."""
-        return {place: draft.text for place, draft in self._read().items()}
-
-    def read_left(self) -> dict[DraftKey, str]:
-        """Those that no other running acp-tui has written. Raises OSError."""
-        return {place: draft.text for place, draft in self._read().items() if not self._is_running(draft.pid)}
-
-    def _read(self) -> dict[DraftKey, SavedDraft]:
         try:
             content = json.loads(self.path.read_bytes())
         except (FileNotFoundError, ValueError, RecursionError):
             return {}
         return dict(_drafts(content))
 
-    def change(self, changes: Mapping[DraftKey, str]) -> None:
-        """Store these, and delete those that are empty. Drafts of other acp-tui processes stay. Raises OSError."""
+    def change(self, changes: Mapping[DraftKey, Draft], shown: Container[DraftKey] = ()) -> None:
+        """Store these, and delete those that are empty. Drafts of other acp-tui processes stay. Raises OSError.
+
+        Others leave those alone that are `shown` here, as long as this process runs.
+        """
         with locked(self.path):
             self._marked()
-            drafts = self._read()
-            for place, text in changes.items():
+            drafts = self.read()
+            for place, draft in changes.items():
                 drafts.pop(place, None)
-                drafts[place] = SavedDraft(text, os.getpid())
+                drafts[place] = draft._replace(pid=self._pid if place in shown else 0)
             replace_file(self.path, _content(drafts))
+
+    def claim(self, is_wanted: Callable[[DraftKey, Draft], bool], known: Container[DraftKey]) -> dict[DraftKey, Draft]:
+        """Take over those wanted that no other running acp-tui shows, and that aren't known. Raises OSError."""
+        if not self.path.exists():
+            return {}
+        with locked(self.path):
+            drafts = self.read()
+            wanted = {place: draft for place, draft in drafts.items() if place not in known and is_wanted(place, draft)}
+            ours = {place: draft for place, draft in wanted.items() if not self.is_running(draft.pid)}
+            if ours:
+                self._marked()
+                drafts |= {place: draft._replace(pid=self._pid) for place, draft in ours.items()}
+                replace_file(self.path, _content(drafts))
+        return {place: draft._replace(pid=0) for place, draft in ours.items()}
 
     def _marked(self) -> FileIO:
         """The file of running processes, with this one in it. Raises OSError."""
         if self._processes is None:
             self._processes = FileIO(open_private(self.path.with_name(f"{self.path.name}.processes")), "r+")
             with suppress(OSError):  # a file system without locks
-                fcntl.lockf(self._processes, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, os.getpid())
+                fcntl.lockf(self._processes, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, self._pid)
         return self._processes
 
     def let_go(self) -> None:
@@ -88,9 +109,9 @@ class DraftFile:
             self._processes.close()
             self._processes = None
 
-    def _is_running(self, pid: int) -> bool:
-        """Whether it's another acp-tui process that has written drafts and runs."""
-        if pid in (0, os.getpid()):
+    def is_running(self, pid: int) -> bool:
+        """Whether it's another acp-tui process, and runs."""
+        if pid in (0, self._pid):
             return False
         with suppress(OSError):
             processes = self._marked()
@@ -102,77 +123,76 @@ class DraftFile:
         return False
 
 
-def _drafts(content: Any) -> Iterator[tuple[DraftKey, SavedDraft]]:
+def _drafts(content: Any) -> Iterator[tuple[DraftKey, Draft]]:
     records = content.get("drafts") if isinstance(content, dict) else None
     for record in records if isinstance(records, list) else ():
-        if isinstance(record, dict):
-            folder, session, text, pid = (record.get(name) for name in ("folder", "session", "text", "pid"))
-            agent = record.get("agent")
-            if isinstance(folder, str) and isinstance(session, str) and isinstance(text, str):
-                yield (
-                    DraftKey(folder, session, agent if isinstance(agent, str) else ""),
-                    SavedDraft(text, pid if isinstance(pid, int) and 0 < pid < MAX_PID else 0),
-                )
+        if isinstance(record, dict) and all(isinstance(record.get(one), str) for one in ("folder", "session", "text")):
+            text, pid = record["text"], record.get("pid")
+            is_blank, pasted = record.get("is_blank") is not False, tuple(parts_at(text, record.get("pasted")))
+            pid = pid if isinstance(pid, int) and 0 < pid < MAX_PID else 0
+            yield (
+                DraftKey(record["folder"], record["session"]),
+                Draft(text, str(record.get("agent", "")), is_blank, pasted, pid),
+            )
 
 
-def _content(drafts: dict[DraftKey, SavedDraft]) -> bytes:
+def _content(drafts: dict[DraftKey, Draft]) -> bytes:
     """The latest drafts, as many as there is room for."""
     room = MAX_DRAFTS_BYTES
     kept: list[bytes] = []
-    for place, (text, pid) in reversed(drafts.items()):
-        record = encoded({**asdict(place), "text": text, "pid": pid})
-        if text and len(record) <= MAX_DRAFT_BYTES and len(record) <= room and len(kept) < MAX_DRAFTS:
+    for place, draft in reversed(drafts.items()):
+        spans = spans_of(draft.text, draft.pasted)
+        record = encoded({**place._asdict(), **draft._asdict(), "pasted": spans})
+        if draft.text and len(record) <= MAX_DRAFT_BYTES and len(record) <= room and len(kept) < MAX_DRAFTS:
             room -= len(record)
             kept.append(record)
     return b'{"drafts": [\n' + b",\n".join(reversed(kept)) + b"\n]}\n"
 
 
 class Drafts:
+    """Those in prompts, and those that aren't saved yet."""
+
     def __init__(self) -> None:
-        self._texts: dict[DraftKey, str] = {}
-        """Without empty ones. The most recently changed draft is last."""
-        self._left: set[DraftKey] = set()
-        """Drafts of earlier runs that haven't been continued."""
-        self._unsaved: dict[DraftKey, str] = {}
+        self._drafts: dict[DraftKey, Draft] = {}
+        """With an empty one where one is to be deleted. The most recently changed draft is last."""
+        self._unsaved: set[DraftKey] = set()
 
-    def take_in(self, kept: Mapping[DraftKey, str]) -> None:
-        """Add these. Drafts written in this run are newer and take precedence."""
-        self._left |= kept.keys() - self._texts.keys()
-        self._texts = {**kept, **self._texts}
+    def __iter__(self) -> Iterator[tuple[DraftKey, Draft]]:
+        """All of them, the latest first."""
+        return iter(tuple(reversed(self._drafts.items())))
 
-    def left_for(self, folder: str, agent: str) -> DraftKey | None:
-        """The place of the last draft that an earlier run left in this folder for this agent; None without one."""
-        left = (place for place in reversed(self._texts) if place in self._left and place.folder == folder)
-        return next((place for place in left if place.agent in ("", agent)), None)
+    def __contains__(self, place: object) -> bool:
+        """Whether it's known what is there, if anything."""
+        return place in self._drafts
 
-    def is_left(self, place: DraftKey) -> bool:
-        """Whether an earlier run has left it, and it's unchanged."""
-        return place in self._left
+    def at(self, place: DraftKey) -> Draft:
+        return self._drafts.get(place, NO_DRAFT)
 
-    def text(self, place: DraftKey) -> str:
-        """The draft; "" if there isn't one."""
-        return self._texts.get(place, "")
+    def take_in(self, kept: Mapping[DraftKey, Draft]) -> None:
+        """Add these, unless newer ones are known."""
+        self._drafts = {**{place: draft for place, draft in kept.items() if place not in self}, **self._drafts}
 
-    def put(self, place: DraftKey, text: str) -> None:
+    def put(self, place: DraftKey, draft: Draft) -> None:
         """Set the draft. A blank one counts as none."""
-        text = text if text.strip() else ""
-        if text == self.text(place):
-            return
-        self._texts.pop(place, None)
-        self._left.discard(place)
-        if text:
-            self._texts[place] = text
-        self._unsaved[place] = text
+        draft = draft if draft.text.strip() else NO_DRAFT
+        if draft != self.at(place):
+            self._drafts.pop(place, None)
+            self._drafts[place] = draft
+            self._unsaved.add(place)
 
-    def move(self, source: DraftKey, target: DraftKey) -> None:
-        text = self.text(source)
-        self.put(source, "")
-        self.put(target, text)
+    def release(self, place: DraftKey) -> None:
+        """Save it again: from now on, others may take it over."""
+        self._unsaved |= {place} & self._drafts.keys()
 
-    def take_unsaved(self) -> Mapping[DraftKey, str]:
+    def take_unsaved(self) -> Mapping[DraftKey, Draft]:
         """The changed drafts, empty if deleted. From now on they count as saved."""
-        unsaved, self._unsaved = self._unsaved, {}
-        return unsaved
+        unsaved, self._unsaved = self._unsaved, set()
+        return {place: draft for place, draft in self._drafts.items() if place in unsaved}
+
+    def forget(self, places: Iterable[DraftKey]) -> None:
+        """Leave these to the file, unless they have changed since they were saved."""
+        for place in {*places} - self._unsaved:
+            self._drafts.pop(place, None)
 
 
 MAX_BYTES: Final = 16 << 20
@@ -220,8 +240,8 @@ class PromptMemory:
         self._pictures = DraftPictures(folder / "draft-pictures") if folder else None
         self._version: tuple[int, int] | None = None
         """The version of the history file when it was read."""
-        self._has_drafts = False
-        self._offered: set[tuple[str, str]] = set()
+        self.shown: set[DraftKey] = set()
+        """The places of the prompts on the screen: no other one takes over what is written there."""
         self._lock = Lock()
         self._has_failed = False
 
@@ -234,24 +254,45 @@ class PromptMemory:
                     if version != self._version:
                         self.history.take_in(await to_thread.run_sync(self._history_file.read))
                         self._version = version
-                if self._draft_file is not None and not self._has_drafts:
-                    self.drafts.take_in(await to_thread.run_sync(self._draft_file.read_left))
-                    self._has_drafts = True
         except OSError as error:
             return self._said_once("read", error)
         return ""
 
-    def offer(self, place: DraftKey) -> str:
-        """The draft that was left in this folder for this agent, from now on for `place`; "" if there isn't one.
+    async def take(self, place: DraftKey, agent: str, *, is_new: bool) -> tuple[Draft, int]:
+        """The draft of this place. If it has none and `is_new`, the last one that was left in a blank session.
 
-        It's offered once: drafts written later in the same folder belong to other sessions.
+        Others that were left so are earlier prompts from then on. Returns how many, too.
         """
-        whom = place.folder, place.agent
-        left = None if whom in self._offered else self.drafts.left_for(*whom)
-        self._offered.add(whom)
-        if left is not None:
-            self.drafts.move(left, place)
-        return self.drafts.text(place)
+
+        def is_wanted(other: DraftKey, draft: Draft) -> bool:
+            return other == place or (is_new and other.folder == place.folder and draft.fits(agent))
+
+        with suppress(OSError):  # writing says what is wrong there
+            async with self._lock:
+                if self._draft_file is not None:
+                    claim = partial(self._draft_file.claim, is_wanted, self.drafts)
+                    self.drafts.take_in(await to_thread.run_sync(claim))
+        left = [each for each in self.drafts if each[0] not in {*self.shown, place} and is_wanted(*each)]
+        if self.drafts.at(place).text or not left:
+            return self.drafts.at(place), 0
+        (_, last), *others = left
+        for other, draft in reversed(others):
+            self.history.add(draft.text, other.folder, draft.agent, draft.pasted, is_sent=False)
+        for other, _ in left:
+            self.drafts.put(other, NO_DRAFT)
+        self.drafts.put(place, last)
+        return last, len(others)
+
+    def leave(self, place: DraftKey) -> None:
+        """Note that no prompt is there any more."""
+        self.shown.discard(place)
+        self.drafts.release(place)
+
+    def places(self) -> Container[DraftKey]:
+        """Where drafts are kept, also by other acp-tui processes. Blocks."""
+        with suppress(OSError):
+            return self._draft_file.read() if self._draft_file is not None else ()
+        return ()
 
     async def with_pictures(self, draft: str, pictures: Sequence[tuple[str, bytes]]) -> str:
         """The draft in the form in which it's kept with these pictures, each a name and its content: as files."""
@@ -269,28 +310,27 @@ class PromptMemory:
             async with self._lock:
                 prompts, drafts = self.history.take_unkept(), self.drafts.take_unsaved()
                 if prompts or drafts:
-                    await to_thread.run_sync(self._write, prompts, drafts)
+                    await to_thread.run_sync(self._write, prompts, drafts, {*self.shown})
+                    if self._draft_file is not None:
+                        self.drafts.forget(drafts.keys() - self.shown)
         except OSError as error:
             return self._said_once("kept", error)
         return ""
-
-    async def keep_for_next(self, folder: str, draft: str) -> None:
-        """Save a draft for which there is no session yet: the next one in this folder gets it."""
-        self.drafts.put(DraftKey(folder, f"starting-{time.time_ns()}"), draft)  # of its own, so nothing replaces it
-        await self.write()
 
     def let_go(self) -> None:
         """Leave what is kept to other acp-tui processes."""
         if self._draft_file is not None:
             self._draft_file.let_go()
 
-    def _write(self, prompts: Sequence[PastPrompt], drafts: Mapping[DraftKey, str]) -> None:
+    def _write(
+        self, prompts: Sequence[PastPrompt], drafts: Mapping[DraftKey, Draft], shown: Container[DraftKey]
+    ) -> None:
         if self._history_file is not None and prompts:
             self._history_file.append(prompts)
         if self._draft_file is not None and drafts:
-            self._draft_file.change(drafts)
+            self._draft_file.change(drafts, shown)
             if self._pictures is not None:
-                self._pictures.tidy(self._draft_file.read().values())
+                self._pictures.tidy(draft.text for draft in self._draft_file.read().values())
 
     def _said_once(self, what: str, error: OSError) -> str:
         """A sentence for the user; "" if it has been shown before."""

@@ -113,6 +113,7 @@ class PastSession:
     """The title is the user's own."""
     is_pinned: bool = False
     is_archived: bool = False
+    has_draft: bool = False
     doing: str = ""
     """What its agent says of it, in a word or two."""
     agent_title: str = ""
@@ -385,6 +386,7 @@ class LeftSession:
     """Whether that name works on the command line."""
     why_not: str = ""
     """Why the agent can't reopen it; "" if it can."""
+    has_draft: bool = False
     host: HostState = ""
     """Whether it goes on in a host, perhaps only watched, or would in another one; `agent` is its name or address."""
 

@@ -77,4 +77,4 @@ async def ready_to_start(app: App[Any], command: AgentCommand) -> AgentCommand:
 
 
 def _say(app: App[Any], text: str, *, severity: Any = "information") -> None:
-    app.notify(make_visible_line(text), title="Agent", severity=severity, markup=False)
+    app.notify(make_visible_line(text), severity=severity, markup=False)

@@ -179,9 +179,9 @@ class AcpTuiApp(BaseApp):
             self.exit()
         elif hosted:
             self.keys.ask_again(asks, QUIT_AGAIN_S, self.notices.drop_outdated)
-            self._quit_hosted(hosted, waiting)
+            self._quit_asking(hosted, waiting, are_hosted=True)
         elif at_work and self.can_leave and self.settings.sessions.host == "ask":
-            self._quit_at_work(at_work, waiting)
+            self._quit_asking(at_work, waiting, are_hosted=False)
         elif at_work or waiting or has_others:
             self.keys.note_asked(QUIT_AGAIN_S)
             self.keys.ask_again(asks, QUIT_AGAIN_S, self.notices.drop_outdated)
@@ -191,20 +191,12 @@ class AcpTuiApp(BaseApp):
             self.exit()
 
     @work(exclusive=True, group="quit")
-    async def _quit_hosted(self, hosted: Sequence[Tab], waiting: str) -> None:
-        chosen = await self._dialogs.at_quit(len(hosted), waiting)
-        if chosen == "end":
-            for tab in hosted:
-                await tab.leave()
+    async def _quit_asking(self, tabs: Sequence[Tab], waiting: str, *, are_hosted: bool) -> None:
+        chosen = await self._dialogs.at_quit(len(tabs), waiting, are_hosted=are_hosted)
+        for tab in tabs if are_hosted and chosen == "end" else ():
+            await tab.leave()
         if chosen is not None:
-            self.exit()
-
-    @work(exclusive=True, group="quit")
-    async def _quit_at_work(self, at_work: Sequence[Tab], waiting: str) -> None:
-        chosen = await self._dialogs.at_quit(len(at_work), waiting, are_hosted=False)
-        if chosen == "leave":
-            self.leave()
-        elif chosen == "end":
+            self.leaves = chosen == "leave" and not are_hosted
             self.exit()
 
     def exit(self, result: None = None, return_code: int = 0, message: RenderableType | None = None) -> None:
@@ -341,7 +333,7 @@ class AcpTuiApp(BaseApp):
         tabs = [tab for tab in self.tabs if tab.session is not None]
         if not tabs:
             return ()
-        return self._dialogs.left_sessions(tabs, self._cwd)
+        return self._dialogs.left_sessions(tabs, self._cwd, self.prompt_memory.places())
 
     @work
     async def choose_agent(self) -> None:

@@ -6,7 +6,8 @@ Loaded after the start, or with the first command.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from anyio import to_thread
@@ -16,6 +17,7 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.remembered import in_its_sandbox
 from acp_tui.client.errors import SessionNotOpened
 from acp_tui.client.hosting.finding import hosted_again
+from acp_tui.client.prompts.memory import DraftKey
 from acp_tui.client.sessions import session_history
 from acp_tui.client.settings.project_settings import ProjectSettings
 from acp_tui.client.settings.reader import SettingsRead
@@ -131,18 +133,18 @@ class Dialogs:
             if is_offered and command.when(tab.actions):
                 yield command
 
-    def left_sessions(self, tabs: Iterable[Tab], folder: Path) -> Sequence[session_history.LeftSession]:
+    def left_sessions(
+        self, tabs: Iterable[Tab], folder: Path, drafts: Container[DraftKey]
+    ) -> Sequence[session_history.LeftSession]:
         """The sessions left in the tabs, from left to right, without those read from recordings.
 
         An empty session in this folder offers them from now on.
         """
-        found = (
-            session_history.left_session(
-                tab.session, tab.link.agent, tab.link.command, has_lost_host=tab.link.has_lost_host
-            )
-            for tab in tabs
-            if tab.session is not None
-        )
-        left = [one for one in found if one is not None]
+        left = []
+        for session, link in ((tab.session, tab.link) for tab in tabs):
+            assert session is not None
+            told = session_history.left_session(session, link.agent, link.command, has_lost_host=link.has_lost_host)
+            if told is not None:
+                left.append(replace(told, has_draft=DraftKey(str(session.cwd), session.session_id) in drafts))
         session_history.remember_left(folder, left)
         return left

@@ -135,7 +135,7 @@ def session_rows(
     columns = {
         "changes": [row.changes for row in rows],
         "folder": [_place(row, here) for row in rows],
-        "state": ["archived" if row.is_archived else row.state for row in rows],
+        "state": ["archived" if row.is_archived else row.state or _draft(row) for row in rows],
         "prompts": [_prompts(row) for row in rows],
         "agent": [cut(make_visible_line(row.agent), MAX_AGENT_CELLS) for row in rows],
         "when": [_when(row, time, now) for row, time in zip(rows, times, strict=True)],
@@ -199,6 +199,10 @@ def _prompts(row: SessionRow) -> str:
     return f"{count} prompt{'s' * (count != 1)}" if count else ""
 
 
+def _draft(row: SessionRow) -> str:
+    return "draft" if row.past is not None and row.past.has_draft else ""
+
+
 def _place(row: SessionRow, here: Path | None) -> str:
     if row.branch and row.folder != here:
         return cut(make_visible_line(row.branch.removeprefix(BRANCH_PREFIX)), MAX_FOLDER_CELLS)
@@ -223,6 +227,7 @@ def _rest(row: SessionRow, when: datetime | None, shown: Collection[str]) -> str
                 row.last * ("last" not in shown),
                 when.replace(tzinfo=None).isoformat(" ", "minutes") if when else past.told_time if past else "",
                 "archived" * row.is_archived,
+                _draft(row),
                 f"{past.doing}, says its agent"
                 if past is not None and past.doing
                 else row.state * (not is_elsewhere and row.state not in ways),

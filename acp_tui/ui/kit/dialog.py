@@ -61,10 +61,11 @@ def key_lines(keys: Sequence[str], width: int, height: int) -> list[str]:
 
 
 FOR_ROWS: Final = ("{list_choose}", "{move_up}")
+CLEARS: Final = "{dialog_close} clear"
 
 
 class FrameKeys(Widget):
-    """What keys do, such as `{dialog_close} close`.
+    """What keys do, such as `{dialog_close} close`: with words in a search, it clears those first.
 
     Breaks lines between keys. On a small screen, leaves some out, but not the last: how to leave. Without a row to
     choose, leaves out those that move and choose.
@@ -72,6 +73,7 @@ class FrameKeys(Widget):
 
     keys = reactive("", layout=True)
     has_row = reactive(default=True, layout=True)
+    is_searching = reactive(default=False, layout=True)
 
     def __init__(self, keys: str) -> None:
         super().__init__(classes="frame-keys")
@@ -85,6 +87,7 @@ class FrameKeys(Widget):
 
     def _lines(self, width: int) -> list[str]:
         told = [key for key in self.keys.split(SEPARATOR) if self.has_row or not key.startswith(FOR_ROWS)]
+        told = [CLEARS if self.is_searching and key.startswith("{dialog_close}") else key for key in told]
         return key_lines(keys_in_force(self).hint(SEPARATOR.join(told)).split(SEPARATOR), width, self.app.size.height)
 
 
@@ -158,4 +161,4 @@ class Frame(Vertical):
         self._keys.keys = keys
 
     def on_filtered_list_moved(self, message: FilteredList.Moved) -> None:  # by name: it imports this module
-        self._keys.has_row = message.has_row
+        self._keys.has_row, self._keys.is_searching = message.has_row, message.is_searching

@@ -48,9 +48,9 @@ class FilteredList(Vertical, can_focus=True):
     class Moved(Message):
         """The cursor may be on another row."""
 
-        def __init__(self, *, has_row: bool) -> None:
+        def __init__(self, *, has_row: bool, is_searching: bool = False) -> None:
             super().__init__()
-            self.has_row = has_row
+            self.has_row, self.is_searching = has_row, is_searching
 
     class EndReached(Message):
         """The user wants to move past the last row."""
@@ -152,7 +152,7 @@ class FilteredList(Vertical, can_focus=True):
 
     def _show_about(self) -> None:
         row = self.row
-        self.post_message(self.Moved(has_row=row is not None))
+        self.post_message(self.Moved(has_row=row is not None, is_searching=bool(self._search.value)))
         if row is None:
             self._about.update("" if self.all else self._empty)
             return

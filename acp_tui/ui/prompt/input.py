@@ -447,6 +447,17 @@ class PromptInput(DraftArea):
         return self._rejection is not None
 
     @property
+    def whole_draft(self) -> str:
+        """The draft, and above a reason the one that comes back after it."""
+        return "\n\n".join(filter(None, (self._pastes.expand(self._stashed.text), self.draft)))
+
+    def empty(self) -> None:
+        """Put what is in the prompt into none: it's kept elsewhere."""
+        self.set_draft("")
+        self._set_images(())
+        self.comments.clear()
+
+    @property
     def is_blank(self) -> bool:
         """Whether there is no text, no image, and no reason being asked for."""
         return not self.text and not self.images and self._rejection is None

@@ -6,6 +6,7 @@ A search is a list above the prompt. The draft stays until the user chooses one 
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -23,8 +24,8 @@ from textual.widgets import Input, Static
 
 from acp_tui.client.attachments.attach import without_mentions
 from acp_tui.client.prompts.history import PastPrompt, PromptHistory, Query
-from acp_tui.client.prompts.memory import DraftKey, PromptMemory
-from acp_tui.client.sessions.prompt_queue import PastedImage, Prompt
+from acp_tui.client.prompts.memory import NO_DRAFT, Draft, DraftKey, PromptMemory
+from acp_tui.client.sessions.prompt_queue import PastedImage
 from acp_tui.conversation.content import paste_label
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import comments_prompt
@@ -273,8 +274,8 @@ class Walk:
         self._at = self._texts.index(text, 1)
 
 
-DRAFT_IS_BACK: Final = "Your draft from last time is back; {interrupt} clears it"
-DRAFT_IS_ASIDE: Final = "↑ brings your draft from last time back"
+DRAFT_IS_BACK: Final = "Your unsent draft is back; {interrupt} clears it"
+DRAFT_IS_ASIDE: Final = "↑ brings your earlier draft back"
 PAUSE_S: Final = 0.25
 """The draft is saved after this long without typing."""
 MAX_OUTPUT: Final = 20_000
@@ -288,19 +289,15 @@ class Recall:
         prompt: PromptInput,
         memory: PromptMemory,
         cwd: Path,
-        queued: Callable[[], Sequence[Prompt]],
         agent: Callable[[], str] = str,
     ) -> None:
-        """`cwd` is the folder of the session that will start; `queued` returns what waits to be sent.
-
-        `agent` returns the agent's title.
-        """
+        """`cwd` is the folder of the session that will start; `agent` returns the agent's title."""
         self._agent = agent
-        self._queued = queued
         self._screen = screen
         self._prompt = prompt
         self._memory = memory
-        self._place = DraftKey(str(cwd), "")
+        self._place = DraftKey(str(cwd), f"starting-{time.time_ns()}")  # its own, so that nothing replaces it
+        memory.shown.add(self._place)
         self._walk: Walk | None = None
         self._put_at: tuple[int, int] | None = None
         """Where the cursor was after an earlier prompt was put into the draft."""
@@ -308,10 +305,10 @@ class Recall:
         self._has_changed = False
         """Since the timer was started."""
         self._search: HistorySearch | None = None
-        self._has_told_back = False
-        """Whether the user was told that the text in the prompt is from last time."""
+        self._brought_back = ""
+        """The draft that was put into the prompt last because it was there before."""
         self._unseen = ""
-        """A draft from last time, until a key or paste comes."""
+        """The same, until a key or paste comes."""
         self._shown_s = 0.0
         """When the terminal had shown it, in monotonic seconds."""
         self._session: Session | None = None
@@ -324,48 +321,56 @@ class Recall:
         self._prompt.note_press = self._part_from_unseen
         self.draft_changed()
 
-    def show_session(self, session: Session, *, was_sent: bool = False) -> None:
-        """Switch to this session and its own draft.
+    async def show_session(self, session: Session, *, was_sent: bool = False) -> None:
+        """Switch to this session and its own draft. What is written in another one stays there.
 
-        A new session, one in place of an empty one, and one that continues the conversation of the last one take over
-        the text being written, if they have none. The first one, if it's new, takes over what was left in its folder
-        for its agent, unless another prompt was begun or, as `was_sent` says, sent.
+        A blank session takes over what was left in a blank one of its folder, unless another prompt was begun or, as
+        `was_sent` says, sent. What is begun before there is a session is for the first one.
         """
         if session.why_read_only:
             return  # what was to be sent there can't be sent
-        place = DraftKey(str(session.cwd), str(session.session_id), self._agent())
-        before_it, self._session = self._session, session
-        said_before = before_it.conversation if before_it is not None else None
-        goes_on = said_before is not None and (said_before is session.conversation or said_before.is_blank)
-        is_new = session.conversation.is_blank or goes_on
-        was_left = self._memory.drafts.is_left(place)
-        if place == self._place:
+        place = DraftKey(str(session.cwd), str(session.session_id))
+        before, before_it = self._place, self._session
+        if place == before:
+            self._session = session
             return
-        before, self._place = self._place, place
         if self.left_draft:
             self._prompt.set_draft(self._unsent)
         self._walk = None
-        self._memory.drafts.put(before, self._prompt.draft)
-        own = self._memory.drafts.text(place)
-        if session.conversation.is_blank and not (own or before.session or self._prompt.text or was_sent):
-            own = self._memory.offer(place)
-            was_left = bool(own)
-        if before.session and (own or not is_new):
-            self._prompt.set_draft("")
-        elif self._prompt.draft:
-            self._memory.drafts.move(before, place)
-        if own and own != self._prompt.draft:
-            if self._prompt.draft:
-                self._set_aside(own)
-                self._screen.notify(DRAFT_IS_ASIDE, markup=False)
-                return
-            self._prompt.set_draft(own)
-            if (fence := fence_of(self._prompt)) is not None:
-                self._unseen = own
-                fence.when_shown(self, self._prompt, self._note_shown)
-        if own and was_left and not self._has_told_back:
-            self._has_told_back = True
-            self._screen.notify(keys_in_force(self._screen).hint(DRAFT_IS_BACK), markup=False)
+        if before_it is None or before_it.conversation is session.conversation:
+            self._memory.drafts.put(before, NO_DRAFT)
+        else:
+            draft, images = self._waiting()
+            self._prompt.empty()
+            self._memory.drafts.put(before, draft._replace(text=await self._with_files(draft.text, images)))
+        self._place, self._session = place, session
+        self._memory.leave(before)
+        self._memory.shown.add(place)
+        is_new = session.conversation.is_blank and not (self._prompt.text or was_sent)
+        own, others = await self._memory.take(place, self._agent(), is_new=is_new)
+        if own.text and place == self._place and own.text != self._prompt.draft:
+            self._bring_back(own, others)
+        self.draft_changed()
+
+    def _bring_back(self, own: Draft, others: int) -> None:
+        """Put the session's own draft into its prompt, or among the earlier prompts if one is being written."""
+        self._prompt.know_pastes(own.pasted)
+        if self._prompt.draft:
+            self._set_aside(own.text)
+            self._screen.notify(DRAFT_IS_ASIDE, markup=False)
+            return
+        self._prompt.set_draft(own.text)
+        self._brought_back = self._prompt.draft
+        if (fence := fence_of(self._prompt)) is not None:
+            self._unseen = own.text
+            fence.when_shown(self, self._prompt, self._note_shown)
+        more = f", ↑ has {others} more" if others else ""
+        self._screen.notify(keys_in_force(self._screen).hint(DRAFT_IS_BACK) + more, markup=False)
+
+    @property
+    def is_as_brought_back(self) -> bool:
+        """Whether the prompt has only what was brought back."""
+        return self._prompt.is_blank or (self._prompt.draft == self._brought_back and not self._prompt.images)
 
     def _note_shown(self, at_s: float) -> None:
         self._shown_s = at_s
@@ -405,7 +410,7 @@ class Recall:
     @property
     def _unsent(self) -> str:
         """The draft, and after it the earlier prompt in its place, if that was changed."""
-        left, written = self.left_draft, self._prompt.draft
+        left, written = self.left_draft, self._prompt.whole_draft
         is_unchanged = bool(left) and written in self._memory.history.texts_of(self._place.folder)
         return "\n\n".join(filter(None, (left, "" if is_unchanged else written)))
 
@@ -415,16 +420,28 @@ class Recall:
     async def _with_files(self, text: str, images: Iterable[PastedImage]) -> str:
         return await self._memory.with_pictures(text, [(image.name, image.data) for image in images])
 
-    async def keep(self) -> None:
-        """Save the draft with its images, and before it what waits: output, queued prompts, and comments on lines."""
-        place, queued, comments = self._place, self._queued(), [each.prompt() for each in self._prompt.comments]
-        offered = self._session.commands.offered if self._session is not None else ()
+    def _waiting(self) -> tuple[Draft, Sequence[PastedImage]]:
+        """The draft, before it what waits - output, queued prompts, and comments on lines - and the images of all."""
+        session, comments = self._session, [each.prompt() for each in self._prompt.comments]
+        offered = session.commands.offered if session is not None else ()
+        queued = (*session.queue.prompts, *session.queue.scheduled) if session is not None else ()
         outputs = (without_mentions(one.told(MAX_OUTPUT).rstrip()) for one in offered)
         before = (*outputs, *(prompt.written for prompt in queued), comments_prompt(comments) if comments else "")
-        draft = "\n\n".join(filter(None, (*before, self._unsent)))
+        text = "\n\n".join(filter(None, (*before, self._unsent)))
+        is_blank = session is None or session.conversation.is_blank
         images = (*(image for prompt in queued for image in prompt.images), *self._prompt.images)
-        self._memory.drafts.put(place, await self._with_files(draft, images))
+        return Draft(text, self._agent(), is_blank, tuple(self._prompt.pasted_in(text))), images
+
+    async def keep(self) -> None:
+        """Save the draft with its images, and what waits."""
+        place, (draft, images) = self._place, self._waiting()
+        self._memory.drafts.put(place, draft._replace(text=await self._with_files(draft.text, images)))
         self._say(await self._memory.write())
+
+    async def end(self) -> None:
+        """Save it, and leave it to others."""
+        self._memory.leave(self._place)
+        await self.keep()
 
     # While a prompt is written
 

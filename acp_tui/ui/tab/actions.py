@@ -17,6 +17,7 @@ from acp_tui.client.clipboard import ClipboardPicture, NothingToPaste, read_clip
 from acp_tui.client.sessions.marks import rename
 from acp_tui.client.sessions.prompt_queue import PastedImage, Prompt
 from acp_tui.client.sessions.schedule import NotATime, Schedule, later
+from acp_tui.client.worktrees import origin_of
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Failure
 from acp_tui.conversation.facts import SelectOption
@@ -39,7 +40,7 @@ from acp_tui.ui.tab.prompt_routing import NOTHING_QUEUED
 from acp_tui.ui.tab.sessions import HistoryController, Welcoming
 from acp_tui.ui.tab.sessions_dialog import SessionsDialog
 from acp_tui.ui.tab.several import SeveralController
-from acp_tui.ui.tab.stage import NO_SESSION, Failed, Live, Recorded
+from acp_tui.ui.tab.stage import NO_SESSION, Failed, Live, Recorded, Starting
 from acp_tui.ui.tab.worktrees import WorktreesController
 
 if TYPE_CHECKING:
@@ -231,7 +232,8 @@ class Actions:
 
     async def choose_session(self) -> None:
         """Show the sessions, and do what the user chooses there."""
-        act = await self.tab.ask(SessionsDialog(self.history, here=self.tab.cwd))
+        here = await to_thread.run_sync(origin_of, self.tab.cwd) if self.tab.worktree else self.tab.cwd
+        act = await self.tab.ask(SessionsDialog(self.history, here=here))
         self.tab.screen.refresh_welcome()
         if act is not None:
             await act()
@@ -260,8 +262,8 @@ class Actions:
             await self.tab.ask(ProviderDialog(provider, partial(agent.set_provider, provider)))
 
     async def begin_session(self) -> None:
-        """Start a session in a new tab; in this tab if its session couldn't be opened."""
-        if not isinstance(self.tab.stage, Recorded) and self.tab.agent.agent_or_say() is None:
+        """Start a session in a new tab, once its agent is there; in this tab if its session couldn't be opened."""
+        if not isinstance(self.tab.stage, Recorded | Starting) and self.tab.agent.agent_or_say() is None:
             return  # beside a recording, the agent is started
         if isinstance(self.tab.stage, Failed):
             await self.tab.begin_anew()

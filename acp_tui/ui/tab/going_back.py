@@ -120,11 +120,11 @@ class GoingBack:
                 typed = self._tab.prompt.draft if prompt is None else ""  # after the command
                 fork = await self._fork(prompt)
                 if typed:
-                    fork.prompt.set_draft(typed)
+                    fork.prompt.put_before(typed)
                     self._tab.prompt.discard_draft()
             case ("anew", prompt):
                 tab = await self._tab.app.open_tab(self._tab.link, self._session.cwd)
-                tab.prompt.set_draft(self._told(prompt))
+                tab.prompt.put_before(self._told(prompt))
             case ("agent", prompt):
                 await self._hand_over(prompt)
             case ("files", SentPrompt() as prompt):
@@ -208,7 +208,7 @@ class GoingBack:
         title = source.conversation.shown_title or "the session above"
         tab = await self._tab.app.open_tab(self._tab.link, source.cwd, lambda sessions: sessions.fork(source, title))
         if prompt is not None:
-            tab.prompt.set_draft(self._text(prompt.entry))
+            tab.prompt.put_before(self._text(prompt.entry))
         return tab
 
     async def _hand_over(self, prompt: SentPrompt | None) -> None:
@@ -221,7 +221,7 @@ class GoingBack:
             cwd = choice.command.cwd or self._tab.cwd
             tab = await self._tab.app.open_tab(self._tab.app.link_to(choice.command, cwd), cwd)
         if tab is not None:
-            tab.prompt.set_draft(self._told(prompt))
+            tab.prompt.put_before(self._told(prompt))
 
     def _told(self, prompt: SentPrompt | None) -> str:
         """What a session is told that doesn't know this one."""

@@ -66,8 +66,6 @@ class PromptController:
         """Waits for the next prompt that was scheduled."""
         self._doubted = ""
         """A prompt that wasn't sent, because no one has the command that it begins with."""
-        self._sent_early: list[str] = []
-        """Prompts that were sent before the history was loaded."""
 
     @property
     def _prompt(self) -> PromptInput:
@@ -89,35 +87,27 @@ class PromptController:
         self._prompt.key_helpers.insert(0, self._completion)
         self._prompt.editing_mode = vim.VimKeys(self._prompt)
         await self._completion.read_templates()
-        memory = self._tab.app.prompt_memory
-        screen, cwd = self._tab.screen, self._tab.cwd
-        earlier = recall.Recall(screen, self._prompt, memory, cwd, self._queued, lambda: self._tab.agent_title)
+        tab = self._tab
+        earlier = recall.Recall(tab.screen, self._prompt, tab.app.prompt_memory, tab.cwd, lambda: tab.agent_title)
         await earlier.begin()
         # Not before: what the user is writing now isn't a saved draft.
         self.recall = earlier
-        if self._tab.session is not None:
-            earlier.show_session(self._tab.session, was_sent=bool(self._sent_early))
-        for text in self._sent_early:
-            earlier.sent(text)
-        self._sent_early.clear()
+        if tab.session is not None:
+            await earlier.show_session(tab.session, was_sent=self.entered > 0)
 
-    def show_session(self, session: Session | None) -> None:
+    async def show_session(self, session: Session | None) -> None:
         """Use the prompt for this session from now on."""
         if self.recall is not None and session is not None:
-            self.recall.show_session(session)
+            await self.recall.show_session(session)
         if session is not None and session.queue.scheduled:
             self._look_at_clock(session)
 
     async def end(self) -> None:
         """Save what is written, also while the agent starts."""
+        if self.recall is None and (self.entered or not self._prompt.is_blank):
+            await self.help()
         if self.recall is not None:
-            await self.recall.keep()
-        elif self._prompt.text.strip():
-            await self._tab.app.prompt_memory.keep_for_next(str(self._tab.cwd), self._prompt.draft)
-
-    def _queued(self) -> Sequence[Prompt]:
-        session = self._tab.session
-        return (*session.queue.prompts, *session.queue.scheduled) if session is not None else ()
+            await self.recall.end()
 
     # From the prompt to the session
 
@@ -184,7 +174,8 @@ class PromptController:
         if self.recall is not None:
             self.recall.sent(text)
         else:
-            self._sent_early.append(text)
+            pasted = self._prompt.pasted_in(text)
+            self._tab.app.prompt_memory.history.add(text, str(self._tab.cwd), self._tab.agent_title, pasted)
 
     def drop_draft(self) -> None:
         """Clear the draft, which is then the latest of the earlier prompts, its pictures as files.
@@ -486,7 +477,8 @@ class PromptController:
 
     def pull_back(self) -> None:
         """Turn the last queued prompt into the draft again."""
-        if queued := self._queued():
+        session = self._tab.session
+        if session is not None and (queued := (*session.queue.prompts, *session.queue.scheduled)):
             self.take(queued[-1].key, is_edited=True)
 
     def take(self, key: int, *, is_edited: bool) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import shlex
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -23,6 +23,7 @@ from acp_tui.client.agents.catalogue import KNOWN_AGENTS, recorded_agent
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.errors import ClientError
 from acp_tui.client.hosting.finding import HostedSession, hosted_sessions
+from acp_tui.client.prompts.memory import DraftKey
 from acp_tui.client.safe_git import branch_of
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.marks import SessionMarks, sessions_in_project
@@ -42,7 +43,7 @@ from acp_tui.client.sessions.session_history import (
 )
 from acp_tui.client.transcript.index import RecordedSession, SessionIndex
 from acp_tui.client.transcript.recording_plan import recording_store
-from acp_tui.client.worktrees import known_worktree
+from acp_tui.client.worktrees import known_worktree, origin_of
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import Entry, Failure, Message
 from acp_tui.conversation.facts import SessionId, SessionPage, SessionStatus, SessionSummary
@@ -96,6 +97,7 @@ class HistoryController:
         self._hosted: dict[str, HostedSession] = {}
         """By the keys of their rows."""
         self._elsewhere = OpenElsewhere({})
+        self._drafts: Container[DraftKey] = ()
 
     @property
     def _index(self) -> SessionIndex:
@@ -198,8 +200,9 @@ class HistoryController:
         return [_hosted_row(key, one) for key, one in self._hosted.items()]
 
     async def look_elsewhere(self) -> None:
-        """Find out, for `judge`, which sessions are open in other processes."""
+        """Find out, for `judge` and `marked`, which sessions are open in other processes, and which have drafts."""
         self._elsewhere = await to_thread.run_sync(open_elsewhere, abandon_on_cancel=True)
+        self._drafts = await to_thread.run_sync(self._tab.app.prompt_memory.places, abandon_on_cancel=True)
 
     async def close(self, key: str) -> None:
         """Close this tab, after confirmation, and come back to the list."""
@@ -259,7 +262,10 @@ class HistoryController:
         """The recorded sessions; with `words`, only those that contain them."""
         if is_everywhere:
             return await self._in_thread(partial(recorded_sessions, self._index, None, words))
-        return await self._in_thread(partial(sessions_in_project, self._index, self._tab.cwd, words))
+        here = self._tab.cwd
+        if self._tab.worktree:  # else it would be another one's branch that a row tells
+            here = await to_thread.run_sync(origin_of, here)
+        return await self._in_thread(partial(sessions_in_project, self._index, here, words))
 
     async def line_with(self, session: PastSession, words: str) -> str:
         """A line of the session's conversation that contains these words."""
@@ -360,8 +366,9 @@ class HistoryController:
     # The user's marks on sessions
 
     def marked(self, past: Iterable[PastSession]) -> list[PastSession]:
-        """The sessions with the user's marks: pinned ones first, archived ones last."""
-        return self._marks.marked(past)
+        """The sessions with the user's marks: pinned ones first, archived ones last. Also tells which have drafts."""
+        marked = self._marks.marked(past)
+        return [replace(one, has_draft=DraftKey(str(one.cwd), one.session_id) in self._drafts) for one in marked]
 
     async def rename(self, session: PastSession) -> None:
         """Let the user rename the session. If it is open, its agent is told."""
@@ -430,9 +437,10 @@ class HistoryController:
                 wanted = await self._tab.ask(_how_to_open_twice(told, can_read=session.recorded is not None))
                 if wanted is None:
                     return
-        opening, here = Reopening(session, self._index, why_not=why, is_wanted=wanted), self._tab.session
-        is_here = link is self._tab.link and not session.branch  # another worktree has a tab of its own
-        if is_here and here is not None and here.conversation.is_blank:
+        opening = Reopening(session, self._index, why_not=why, is_wanted=wanted)
+        is_elsewhere = session.branch or self._tab.worktree  # another worktree has a tab of its own
+        is_here = link is self._tab.link and (session.cwd == self._tab.cwd or not is_elsewhere)
+        if is_here and self._tab.is_unused:
             await self._tab.show(await opening(self._tab.sessions))
         else:
             await self._tab.app.open_tab(link or AgentLink(None), session.cwd, opening)

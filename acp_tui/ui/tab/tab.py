@@ -329,7 +329,7 @@ class Tab:
 
     async def _come_to(self, stage: Live | Recorded | Failed) -> None:
         await self.screen.show_stage(stage)
-        self.writing.show_session(self.session)
+        await self.writing.show_session(self.session)
         self.prompt.send_what_waits()
 
     @staticmethod
@@ -388,17 +388,23 @@ class Tab:
         self.app.take_away_later(self)
         await self.leave()
 
+    @property
+    def is_unused(self) -> bool:
+        """Whether nothing was said or written here, so that another session may take its place."""
+        if not isinstance(self.stage, Live):
+            return False
+        session, recall = self.stage.session, self.writing.recall
+        is_waiting = session.conversation.is_asking or session.queue.scheduled or session.commands.offered
+        is_unwritten = self.prompt.is_blank if recall is None else recall.is_as_brought_back
+        return session.conversation.is_blank and is_unwritten and not (is_waiting or self.prompt.comments)
+
     async def make_room(self) -> None:
-        """Give way to the tab in front, opened from here, once it has a session, if nothing was said or written."""
+        """Give way to the tab in front, opened from here, once it has a session, if this one is unused."""
         front = self.app.tabs.front
-        if front is None or front is self or not front.link.can_start or self.link.is_hosted:
+        if front is None or front is self or not front.link.can_start or self.link.is_hosted or self.worktree:
             return
         await front.starter.is_open.wait()
-        if front.session is None or self.worktree or not isinstance(self.stage, Live):
-            return
-        said = self.conversation
-        is_written = self.prompt.comments or not self.prompt.is_blank or self.stage.session.queue.scheduled
-        if said is not None and said.is_blank and not said.is_asking and not is_written:
+        if front.session is not None and self.is_unused:
             await self._give_way()
 
     # As one of the tabs

@@ -115,7 +115,7 @@ async def test_enter_does_what_is_under_the_cursor() -> None:
 async def test_what_needs_the_focus_elsewhere_is_only_read() -> None:
     async with open_dialog(HelpScreen()) as page:
         await page.write("select everything")
-        await page.until(lambda: "↑ ↓ move · Esc close" in page.text)
+        await page.until(lambda: "↑ ↓ move · Esc clear" in page.text)
         await page.press("enter")
         assert page.result is NOTHING
 

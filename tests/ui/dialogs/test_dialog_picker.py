@@ -169,9 +169,10 @@ async def test_where_nothing_matches_no_key_is_said_to_choose() -> None:
         assert "Enter choose" in page.words
         await page.press("x")
         assert "Enter" not in page.words
-        assert "Esc close" in page.words
+        assert "Esc clear" in page.words
         await page.press("backspace")
         assert "Enter choose" in page.words
+        assert "Esc close" in page.words
 
 
 def test_what_cannot_be_chosen_comes_behind_worse_matches_that_can() -> None:

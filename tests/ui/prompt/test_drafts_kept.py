@@ -11,7 +11,7 @@ import pytest
 from textual.events import Paste
 
 from acp_tui.client.attachments.attach import mentions
-from acp_tui.client.prompts.memory import DraftKey
+from acp_tui.client.prompts.memory import Draft, DraftKey
 from acp_tui.client.sessions.prompt_queue import PastedImage
 from acp_tui.client.settings.location import state_folder
 from acp_tui.client.settings.settings import HistorySettings, Settings
@@ -20,7 +20,7 @@ from acp_tui.ui.prompt import recall
 from acp_tui.ui.prompt.input import PromptInput
 from support.desks import SESSION, OpenDesk
 from support.folding import agent
-from support.pages import COMMENT, draft_file, open_recalling_page, remembers, use_vim
+from support.pages import COMMENT, drafts_kept, leave, open_recalling_page, remembers, use_vim
 from support.screens import AGENT, CWD, Page, ScreenApp, new_session, open_page, show
 
 HERE = DraftKey(str(CWD), "s")
@@ -35,33 +35,32 @@ async def show_other(page: Page, session_id: str, *, is_new: bool) -> None:
 async def test_a_draft_is_there_again_after_a_restart_with_the_cursor_at_its_end() -> None:
     async with open_recalling_page() as page:
         await page.write("two\nlines")
-    assert draft_file().read() == {HERE: "two\nlines"}
+    assert drafts_kept() == {HERE: "two\nlines"}
     async with open_recalling_page() as page:
         assert page.draft == "two\nlines"
         assert page.prompt.cursor_location == (1, 5)
         [notice] = page.notices
-        assert notice.message == "Your draft from last time is back; Ctrl+C clears it"
+        assert notice.message == "Your unsent draft is back; Ctrl+C clears it"
 
 
 async def test_a_new_session_takes_over_what_was_left_for_its_agent_and_no_other() -> None:
-    theirs = {DraftKey(str(CWD), "earlier", "Codex"): "Codex, please"}
-    draft_file().change(theirs)
+    theirs = leave("earlier", "Codex, please", agent="Codex")
     async with open_recalling_page() as page:
         assert page.draft == ""
         assert not page.notices
-    assert draft_file().read() == theirs
-    draft_file().change({DraftKey(str(CWD), "another", AGENT): "Agent, please"})
+    assert drafts_kept() == {theirs: "Codex, please"}
+    leave("another", "Agent, please", agent=AGENT)
     async with open_recalling_page() as page:
         assert page.draft == "Agent, please"
-    assert draft_file().read() == {**theirs, HERE: "Agent, please"}
+    assert drafts_kept() == {theirs: "Codex, please", HERE: "Agent, please"}
 
 
 async def test_a_session_that_is_resumed_brings_back_only_its_own_draft() -> None:
-    draft_file().change({DraftKey(str(CWD), "another", AGENT): "elsewhere"})
+    leave("another", "elsewhere", agent=AGENT)
     async with open_page(agent("said before")) as page:
         await remembers(page)
         assert page.draft == ""
-    draft_file().change({DraftKey(str(CWD), "s", AGENT): "here"})
+    leave("s", "here", agent=AGENT)
     async with open_page(agent("said before")) as page:
         await remembers(page)
         assert page.draft == "here"
@@ -74,7 +73,7 @@ async def test_a_draft_that_was_sent_or_cleared_is_not_there_again() -> None:
     async with open_recalling_page() as page:
         assert page.draft == ""
         await page.send("sent")
-    assert draft_file().read() == {}
+    assert drafts_kept() == {}
 
 
 async def test_a_draft_is_kept_at_a_pause_in_typing_and_then_no_timer_runs(
@@ -83,7 +82,7 @@ async def test_a_draft_is_kept_at_a_pause_in_typing_and_then_no_timer_runs(
     monkeypatch.setattr(recall, "PAUSE_S", 0.01)
     async with open_recalling_page() as page:
         await page.write("being written")
-        await page.until(lambda: draft_file().read() == {HERE: "being written"})
+        await page.until(lambda: drafts_kept() == {HERE: "being written"})
         assert (await remembers(page)).pause is None
 
 
@@ -97,9 +96,9 @@ async def test_what_is_queued_is_kept_at_a_pause_and_as_it_is_after_a_change(
         await page.send("next")
         await page.send("after that")
         await page.write("being written")
-        await page.until(lambda: draft_file().read() == {HERE: "next\n\nafter that\n\nbeing written"})
+        await page.until(lambda: drafts_kept() == {HERE: "next\n\nafter that\n\nbeing written"})
         await page.press("alt+up")
-        await page.until(lambda: draft_file().read() == {HERE: "next\n\nafter that\nbeing written"})
+        await page.until(lambda: drafts_kept() == {HERE: "next\n\nafter that\nbeing written"})
         assert page.draft == "after that\nbeing written"
 
 
@@ -110,7 +109,7 @@ async def test_comments_on_lines_are_text_before_the_draft_after_a_restart(monke
     async with open_recalling_page() as page:
         page.prompt.comments.append(COMMENT)
         await page.press("f1", "escape")  # as after the dialog in which it was written
-        await page.until(lambda: draft_file().read() == {HERE: told})
+        await page.until(lambda: drafts_kept() == {HERE: told})
         await page.write("!ls")
     async with open_recalling_page() as page:
         assert page.draft == f"{told}\n\n!ls"
@@ -125,7 +124,7 @@ async def test_output_that_waits_for_a_prompt_is_text_before_the_draft_after_a_r
         await desk.send("!echo see @a.py")
         await desk.shows("see @a.py", "exit 0", "output of `echo see @a.py`")
         await desk.write("What is that?")
-    (draft,) = draft_file().read().values()
+    (draft,) = drafts_kept().values()
     assert mentions(draft) == []
     assert draft.replace("\\", "") == "$ echo see @a.py\nsee @a.py\n(exit 0)\n\nWhat is that?"
 
@@ -134,17 +133,17 @@ async def test_comments_that_were_sent_are_not_there_again() -> None:
     async with open_recalling_page() as page:
         page.prompt.comments.append(COMMENT)
         await page.send("Fix it")
-    assert draft_file().read() == {}
+    assert drafts_kept() == {}
 
 
 async def test_an_old_draft_never_replaces_what_is_being_typed() -> None:
-    draft_file().change({DraftKey(str(CWD), "earlier"): "left"})
+    earlier = leave("earlier", "left")
     async with open_page(is_shown=False) as page:
         page.prompt.insert("new")
         await show(page.pilot, new_session())
         await remembers(page)
         assert page.draft == "new"
-    assert draft_file().read() == {DraftKey(str(CWD), "earlier"): "left", HERE: "new"}
+    assert drafts_kept() == {earlier: "left", HERE: "new"}
 
 
 class _LateTerminal:
@@ -170,7 +169,7 @@ class _LateTerminal:
 async def test_what_is_typed_goes_on_with_an_old_draft_only_if_that_was_on_the_screen(
     monkeypatch: pytest.MonkeyPatch, *, is_shown: bool
 ) -> None:
-    draft_file().change({HERE: "left "})
+    leave("s", "left ")
     terminal = _LateTerminal()
     monkeypatch.setattr(recall, "fence_of", lambda _: terminal)
     async with open_recalling_page() as page:
@@ -187,7 +186,7 @@ async def test_what_is_typed_goes_on_with_an_old_draft_only_if_that_was_on_the_s
 async def test_what_is_pasted_over_an_old_draft_that_was_not_shown_is_parted_from_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    draft_file().change({HERE: "left "})
+    leave("s", "left ")
     terminal = _LateTerminal()
     monkeypatch.setattr(recall, "fence_of", lambda _: terminal)
     async with open_recalling_page() as page:
@@ -200,7 +199,7 @@ async def test_what_is_pasted_over_an_old_draft_that_was_not_shown_is_parted_fro
 async def test_an_edit_with_a_vim_key_leaves_an_old_draft_alone_that_was_not_shown(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    draft_file().change({HERE: "left over"})
+    leave("s", "left over")
     terminal = _LateTerminal()
     monkeypatch.setattr(recall, "fence_of", lambda _: terminal)
     async with open_recalling_page(is_shown=False) as page:
@@ -216,13 +215,13 @@ async def test_an_edit_with_a_vim_key_leaves_an_old_draft_alone_that_was_not_sho
 
 
 async def test_what_is_typed_before_a_session_is_there_is_not_joined_with_its_draft() -> None:
-    draft_file().change({DraftKey(str(CWD), "s", AGENT): "left"})
+    leave("s", "left", agent=AGENT)
     async with open_page(is_shown=False) as page:
         page.prompt.insert("new")
         await show(page.pilot, new_session(agent("said before")))
         await remembers(page)
         assert page.draft == "new"
-        assert [notice.message for notice in page.notices] == ["↑ brings your draft from last time back"]
+        assert [notice.message for notice in page.notices] == ["↑ brings your earlier draft back"]
         await page.press("up")
         assert page.draft == "left"
 
@@ -255,17 +254,25 @@ async def test_each_session_has_its_own_draft() -> None:
         await show_other(page, "first", is_new=False)
         assert page.draft == "for the first"
     first, other = (DraftKey(str(CWD), name) for name in ("first", "other"))
-    assert draft_file().read() == {other: "for the other", first: "for the first"}
+    assert drafts_kept() == {other: "for the other", first: "for the first"}
 
 
-async def test_a_draft_in_an_empty_session_goes_along_into_the_one_opened_in_its_place() -> None:
-    place = DraftKey(str(CWD), "earlier", AGENT)
-    draft_file().change({place: "And lions?"})
+async def test_a_draft_in_a_blank_session_does_not_go_along_into_another_one() -> None:
+    earlier = leave("earlier", "its own", is_blank=False)
+    leave("blank", "And lions?")
     async with open_recalling_page() as page:
         assert page.draft == "And lions?"
         await show_other(page, "earlier", is_new=False)
+        assert page.draft == "its own"
+        page.prompt.attach(PastedImage("image-1.png", b"here"))
+        page.prompt.comments.append(COMMENT)
+        await show_other(page, "next", is_new=True)
         assert page.draft == "And lions?"
-    assert draft_file().read() == {place: "And lions?"}
+        assert not (page.prompt.images or page.prompt.comments)
+    kept = drafts_kept()
+    assert kept.pop(DraftKey(str(CWD), "next")) == "And lions?"
+    assert "Comments on lines" in kept[earlier]
+    assert "its own\n@" in kept[earlier]
 
 
 async def test_a_new_session_gets_what_is_being_written() -> None:
@@ -273,14 +280,14 @@ async def test_a_new_session_gets_what_is_being_written() -> None:
         await page.write("for whom?")
         await show_other(page, "new", is_new=True)
         assert page.draft == "for whom?"
-    assert draft_file().read() == {DraftKey(str(CWD), "new"): "for whom?"}
+    assert drafts_kept() == {DraftKey(str(CWD), "new"): "for whom?"}
 
 
 async def test_where_the_settings_say_so_nothing_is_kept() -> None:
     app = ScreenApp()
     app.settings = Settings(history=HistorySettings(keep=False))
     app.prompt_memory.history.add("sent", str(CWD), "Agent")
-    app.prompt_memory.drafts.put(HERE, "not sent")
+    app.prompt_memory.drafts.put(HERE, Draft("not sent"))
     assert await app.prompt_memory.write() == ""
     assert not state_folder().exists()
 

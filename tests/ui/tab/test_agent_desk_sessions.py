@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from acp_tui.client.sessions import driver
 from support.desks import SESSION
+from support.pages import leave
 from support.tabs import OpenTabs
 
 LISTING = """
@@ -37,6 +40,24 @@ async def test_another_session_is_begun_and_shown(open_tabs: OpenTabs) -> None:
         assert len(desk.sent("session/new")) == 2
 
 
+async def test_another_session_can_be_begun_while_the_agent_starts(open_tabs: OpenTabs, tmp_path: Path) -> None:
+    waits = """
+    import os, time
+    asked = expect("initialize")
+    while not os.path.exists("go"):
+        time.sleep(0.01)
+    answer(asked, protocolVersion=1)
+    for number in (1, 2):
+        answer(expect("session/new"), sessionId=f"s{number}")
+    serve_until_closed()
+    """
+    async with open_tabs(waits) as desk:
+        await desk.do("begin_session")
+        assert len(desk.tabs) == 2
+        (tmp_path / "go").touch()
+        await desk.until(lambda: {tab.session and tab.session.session_id for tab in desk.tabs} == {"s1", "s2"})
+
+
 async def test_a_session_of_the_list_is_loaded_with_its_replay_on_the_screen(open_tabs: OpenTabs) -> None:
     """R-SESS-3, R-SESS-4, R-SESS-10."""
     script = """
@@ -52,6 +73,39 @@ async def test_a_session_of_the_list_is_loaded_with_its_replay_on_the_screen(ope
         await desk.open_row("Earlier 2")
         await desk.shows("What was it?", "It was this.")
         assert [params["sessionId"] for params in desk.sent("session/load")] == ["old-2"]
+
+
+LOADS_ONE = """
+answer(expect("session/list"), sessions=sessions)
+load = expect("session/load")
+update("agent_message_chunk", session="old-2", content={"type": "text", "text": "It was this."})
+answer(load)
+answer(expect("session/new"), sessionId="s2")
+serve_until_closed()
+"""
+
+
+async def test_what_is_written_in_an_empty_session_stays_there_when_another_is_opened(open_tabs: OpenTabs) -> None:
+    async with open_tabs(LISTING, LOADING, LOADS_ONE) as desk:
+        await desk.has_session()
+        await desk.write("for the first")
+        await desk.open_row("Earlier 2")
+        await desk.shows("It was this.")
+        assert [tab.prompt.text for tab in desk.tabs] == ["for the first", ""]
+
+
+async def test_a_draft_that_only_came_back_waits_for_the_next_empty_session(
+    open_tabs: OpenTabs, tmp_path: Path
+) -> None:
+    leave("gone", "And lions?", folder=tmp_path)
+    async with open_tabs(LISTING, LOADING, LOADS_ONE) as desk:
+        await desk.until(lambda: desk.draft == "And lions?")
+        await desk.open_row("Earlier 2")
+        await desk.shows("It was this.")
+        await desk.until(lambda: not desk.draft)
+        await desk.do("begin_session")
+        await desk.until(lambda: desk.draft == "And lions?")
+        assert [tab.prompt.text for tab in desk.tabs] == ["", "And lions?"]
 
 
 async def test_a_session_is_resumed_where_it_cannot_be_loaded(open_tabs: OpenTabs) -> None:

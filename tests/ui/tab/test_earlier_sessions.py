@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.client.prompts.memory import DraftKey
 from acp_tui.client.sessions.marks import SessionMarks
 from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.client.settings.settings import RecordingSettings
@@ -14,7 +13,7 @@ from acp_tui.client.transcript.recording_plan import recording_store
 from acp_tui.client.transcript.store import held
 from acp_tui.conversation.facts import SessionId
 from support.desks import SESSION, OpenDesk
-from support.pages import draft_file
+from support.pages import drafts_kept, leave
 from support.recordings import record
 from support.settling import until_so
 
@@ -179,8 +178,7 @@ async def test_what_its_agent_may_list_again_stays_off_the_list(tmp_path: Path, 
 async def test_the_draft_of_a_session_that_can_only_be_read_stays_out_of_its_prompt(
     tmp_path: Path, past: None, open_desk: OpenDesk
 ) -> None:
-    place = DraftKey(str(tmp_path), "demo-1", "demo")
-    draft_file().change({place: "And lions?"})
+    place = leave("demo-1", "And lions?", folder=tmp_path, agent="demo", is_blank=False)
     async with open_desk(SESSION, IDLE) as desk:
         await desk.has_session()
         await desk.press("f3")
@@ -188,7 +186,7 @@ async def test_the_draft_of_a_session_that_can_only_be_read_stays_out_of_its_pro
         await desk.press("down", "enter")
         await desk.shows("○ This session is read-only")
         assert desk.draft == ""
-    assert draft_file().read() == {place: "And lions?"}
+    assert drafts_kept() == {place: "And lions?"}
 
 
 async def test_a_tab_stays_if_the_session_opened_from_it_cannot_be_shown(tmp_path: Path, open_desk: OpenDesk) -> None:
@@ -236,8 +234,17 @@ async def test_on_a_small_screen_what_is_said_takes_lines_from_the_list_only(
         await desk.shows("Remove “How are zebras made?”", "Delete it")
         await desk.press("down", "enter")
         await desk.shows(
-            "▪ Removed the session.", "3 earlier in this project", "How are zebras", "zebras made", "Esc close"
+            "▪ Removed the session.", "3 earlier in this project", "How are zebras", "zebras made", "Esc clear"
         )
+
+
+async def test_f3_says_which_sessions_have_a_draft(tmp_path: Path, open_desk: OpenDesk) -> None:
+    await record(tmp_path, agent="somebody")
+    leave("demo-1", "And lions?", folder=tmp_path, is_blank=False)
+    async with open_desk(SESSION, IDLE) as desk:
+        await desk.has_session()
+        await desk.press("f3")
+        await desk.shows("How are zebras made?", "draft")
 
 
 async def test_a_tab_that_starts_calls_its_agent_as_the_other_tab_does(open_desk: OpenDesk) -> None:

@@ -15,7 +15,7 @@ from acp_tui.ui.prompt.input import PromptInput
 from acp_tui.ui.tab.screen import SessionScreen
 from support.agents import scripted
 from support.desks import OpenDesk
-from support.pages import draft_file
+from support.pages import drafts_kept
 from support.settling import until_so
 from support.waiting import LIMIT_S
 
@@ -83,4 +83,4 @@ async def test_what_is_written_while_an_agent_starts_is_there_the_next_time(open
         await desk.press(*"early")
         await desk.shows("early")
         folder = str(desk.tab.cwd)
-    assert [(place.folder, draft) for place, draft in draft_file().read().items()] == [(folder, "early")]
+    assert [(place.folder, draft) for place, draft in drafts_kept().items()] == [(folder, "early")]
