@@ -157,11 +157,11 @@ class InputParser(XTermParser):
         if self._early:
             yield from self.feed("")
         elif time.monotonic() - self._held_s > HELD_S and (typed := self._repair.let_go()):
-            yield from super().feed(typed)
+            yield from map(_esc, super().feed(typed))
         self._is_early = False
         for event in super().tick():
             self._repair.was_key = True
-            yield event
+            yield _esc(event)
 
     def feed(self, data: str) -> Iterable[Message]:
         """The events for input from the terminal; "" ends the input, if there is none from before."""
@@ -173,14 +173,25 @@ class InputParser(XTermParser):
         answers, self._repair.answers = self._repair.answers, []
         yield from map(TerminalAnswered, answers)
         if repaired or not data:
-            yield from super().feed(repaired)
+            yield from map(_esc, super().feed(repaired))
 
     def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterable[Key]:
-        """The keys of a sequence. A letter with Alt is no text, which a field would type."""
+        """The keys of a sequence. A letter with Alt is no text, which a field would type.
+
+        What follows Esc too fast, and is no sequence after all, are keys: the first of them is Esc.
+        """
+        if sequence == ESCAPE:
+            yield Key(ESCAPE, ESCAPE)
+            return
         for key in super()._sequence_to_key_events(sequence, alt):
             if key.key.startswith("alt+"):
                 key.character = None
             yield key
+
+
+def _esc(event: Message) -> Message:
+    """An Esc that Textual 8.2.8 would have turned into a `^` if it had its name already."""
+    return Key("escape", ESCAPE) if isinstance(event, Key) and event.key == ESCAPE else event
 
 
 def repair_terminal_input() -> None:

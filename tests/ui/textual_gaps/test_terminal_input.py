@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+from random import Random
+
 import pytest
 from textual.events import Key, Paste
 from textual.message import Message
@@ -157,3 +160,25 @@ def test_keys_that_only_begin_like_an_answer_are_typed_after_a_moment(monkeypatc
     now += HELD_S + 1
     found = [*parser.tick(), *parser.feed("")]
     assert [_told(event) for event in found] == ["right_square_bracket", "1"]
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_no_text_appears_that_nobody_typed_however_fast_keys_follow_esc(seed: int) -> None:
+    random = Random(seed)
+    typed = "".join(random.choices("\x1b\x1b\x1b[O;19xM /é^", k=random.randint(2, 60)))
+    cuts = sorted(random.choices(range(len(typed)), k=random.randint(0, 9)))
+    parser = InputParser()
+    found = [
+        event
+        for start, stop in pairwise((0, *cuts, len(typed)))
+        if start < stop
+        for event in parser.feed(typed[start:stop])
+    ]
+    written = [event.character for event in (*found, *parser.feed("")) if isinstance(event, Key) and event.is_printable]
+    assert written.count("^") <= typed.count("^")
+
+
+def test_keys_after_esc_that_are_no_sequence_are_all_there() -> None:
+    assert events("\x1b[x y\x1b[A") == ["escape", "left_square_bracket", "x", "space", "y", "up"]
+    long = "é" + "a" * 40
+    assert events(f"\x1b {long}") == ["escape", "space", *long]
