@@ -156,7 +156,7 @@ class GoingBack:
             case "here" if self._session.is_read_only:
                 return "you can only watch this session"
             case "here" if self._tab.prompt.draft:
-                return "your draft isn't empty: send or clear it first"
+                return "send or clear your draft first"
             case "fork" if agent is None or agent.lost is not None:
                 return "its agent isn't running"
             case "fork" if agent is not None and not agent.capabilities.fork_session:
@@ -164,7 +164,7 @@ class GoingBack:
             case "anew" if not self._tab.link.can_start:
                 return "its agent can't be started here"
             case "files" if prompt is not None and not prompt.knows_files:
-                return "acp-tui has no copy of the files as they were: it keeps them until it quits"
+                return "acp-tui has no copy from then"
             case "files" if not changed:
                 return "no file has changed since" if changed is not None else READING
         return ""
@@ -224,11 +224,14 @@ class GoingBack:
             tab.prompt.set_draft(self._told(prompt))
 
     def _told(self, prompt: SentPrompt | None) -> str:
-        """What a session is told that doesn't know this one."""
+        """What a session is told that doesn't know this one, and the prompt, as the user wrote it."""
+        text = self._text(prompt.entry) if prompt is not None else ""
+        if prompt is not None and prompt.number == 1:
+            return text
         changes = self._tab.changes
         files = sorted(changes.changes) if prompt is None and changes is not None else ()
         told = digest(self._session.conversation, files, prompt.entry if prompt is not None else None)
-        return without_mentions(told)  # otherwise an agent could have files of its choice attached
+        return without_mentions(told) + text  # otherwise an agent could have files of its choice attached
 
 
 class _PromptRows(RowList):
@@ -293,8 +296,10 @@ class WayList(FilteredList, can_focus=False):
         self.go_to(self.way)
 
     def step(self, step: int) -> None:
-        """Mark the next way, or the one before; after the last one, the first."""
-        self._list.move_to((self._list.cursor + step) % len(self._list.rows))
+        """Mark the next way that can be gone, or the one before; after the last one, the first."""
+        rows, at = self._list.rows, self._list.cursor
+        others = [(at + step * away) % len(rows) for away in range(1, len(rows))]
+        self._list.move_to(next((other for other in others if not rows[other].is_disabled_reason), at))
         self._mark()
 
     def _mark(self) -> None:
