@@ -19,7 +19,7 @@ from acp_tui.client.attachments.attach import without_mentions
 from acp_tui.client.changes import ChangedPath, ChangesError
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.catch_up import digest
-from acp_tui.conversation.entries import EntryId
+from acp_tui.conversation.entries import EntryId, pasted_in
 from acp_tui.ui.changes.changed_files import change_segments
 from acp_tui.ui.changes.follower import failed, files, summary_of
 from acp_tui.ui.commands.table import bindings_of
@@ -114,7 +114,7 @@ class GoingBack:
         dialog = GoBackDialog(self, way if way in can or not can else can[0], prompt)
         match await self._tab.ask(dialog):
             case ("here", SentPrompt(entry)):
-                self._tab.prompt.set_draft(self._text(entry))
+                self._write(self._tab, self._text(entry))
                 self._tab.screen.set_focus(self._tab.prompt)
             case ("fork", prompt):
                 typed = self._tab.prompt.draft if prompt is None else ""  # after the command
@@ -124,7 +124,7 @@ class GoingBack:
                     self._tab.prompt.discard_draft()
             case ("anew", prompt):
                 tab = await self._tab.app.open_tab(self._tab.link, self._session.cwd)
-                tab.prompt.set_draft(self._told(prompt))
+                self._write(tab, self._told(prompt))
             case ("agent", prompt):
                 await self._hand_over(prompt)
             case ("files", SentPrompt() as prompt):
@@ -208,7 +208,7 @@ class GoingBack:
         title = source.conversation.shown_title or "the session above"
         tab = await self._tab.app.open_tab(self._tab.link, source.cwd, lambda sessions: sessions.fork(source, title))
         if prompt is not None:
-            tab.prompt.set_draft(self._text(prompt.entry))
+            self._write(tab, self._text(prompt.entry))
         return tab
 
     async def _hand_over(self, prompt: SentPrompt | None) -> None:
@@ -221,7 +221,13 @@ class GoingBack:
             cwd = choice.command.cwd or self._tab.cwd
             tab = await self._tab.app.open_tab(self._tab.app.link_to(choice.command, cwd), cwd)
         if tab is not None:
-            tab.prompt.set_draft(self._told(prompt))
+            self._write(tab, self._told(prompt))
+
+    def _write(self, tab: Tab, text: str) -> None:
+        """Make this a tab's draft, in which pastes are folded as they were in the prompt."""
+        for prompt in self.prompts:
+            tab.prompt.know_pastes(pasted_in(self._session.conversation.entries[prompt.entry]))
+        tab.prompt.set_draft(text)
 
     def _told(self, prompt: SentPrompt | None) -> str:
         """What a session is told that doesn't know this one, and the prompt, as the user wrote it."""

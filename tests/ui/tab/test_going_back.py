@@ -234,6 +234,24 @@ async def test_a_session_goes_on_from_a_prompt_in_a_fork_or_anew(open_desk: Open
         assert "first prompt" in _draft(desk, 2)
 
 
+async def test_a_paste_stays_folded_wherever_its_prompt_goes_on(open_desk: OpenDesk) -> None:
+    async with open_desk(
+        SESSION, TURN, 'answer(expect("session/new"), sessionId="s3")', "serve_until_closed()"
+    ) as desk:
+        await desk.has_session()
+        desk.tabs[0].prompt.paste("line\n" * 40)
+        await desk.press("enter")
+        await desk.gets("session/prompt")
+        await desk.has_session()
+        await desk.press("escape", "escape")
+        await desk.shows(TITLE, "line")
+        await desk.press("tab")
+        await desk.shows("◉ Go on in a new session")
+        await desk.press("enter")
+        await desk.until(lambda: _draft(desk, 1) == "line\n" * 40)
+        assert desk.tabs[1].prompt.text.startswith("[pasted 40 lines")
+
+
 async def test_a_new_session_from_the_first_prompt_begins_with_that_as_it_was(open_desk: OpenDesk) -> None:
     async with open_desk(
         SESSION, TURN, 'answer(expect("session/new"), sessionId="s3")', "serve_until_closed()"
