@@ -10,7 +10,7 @@ from textual.events import Key, Paste
 from textual.message import Message
 
 from acp_tui.client.desktop import ANSWER
-from acp_tui.ui.textual_gaps.terminal_input import HELD_S, InputParser, TerminalAnswered, feed_early
+from acp_tui.ui.textual_gaps.terminal_input import HELD_S, InputParser, InputRepair, TerminalAnswered, feed_early
 
 
 def events(*pieces: str) -> list[str]:
@@ -118,6 +118,25 @@ def test_an_answer_is_no_text_even_if_its_beginning_was_taken_for_esc(answer: st
     assert keys == ["escape"]
     found = [_told(event) for piece in (*answer[1:], "a") for event in parser.feed(piece)]
     assert [told for told in found if "answer" not in told] == ["a"]
+
+
+def test_a_paste_is_one_even_if_its_beginning_was_taken_for_esc() -> None:
+    parser = InputParser()
+    assert list(parser.feed("\x1b")) == []
+    while not (keys := later(parser)):
+        pass
+    assert keys == ["escape"]
+    assert [_told(event) for event in parser.feed(pasted("a\0b")[1:] + pasted("c") + "d")] == [
+        "paste 'ab'",
+        "paste 'c'",
+        "d",
+    ]
+
+
+def test_textual_does_not_read_a_long_paste_character_by_character() -> None:
+    repair = InputRepair()
+    assert len(repair.feed(pasted("x" * 100_000))) < 100
+    assert repair.pastes == ["x" * 100_000]
 
 
 def test_input_from_before_the_start_comes_first_and_once() -> None:
