@@ -21,14 +21,28 @@ from anyio import to_thread
 
 from acp_tui.client.private_files import create_private
 
-PLUS_LINE: Final = frozenset(
-    {"vi", "vim", "nvim", "view", "nano", "emacs", "emacsclient", "micro", "kak", "joe", "jed", "ne", "mg"}
+GOTO_LINE: Final = ("code", "code-insiders", "codium", "cursor", "windsurf")
+PLUS_LINE: Final = (
+    "vi",
+    "vim",
+    "nvim",
+    "view",
+    "nano",
+    "emacs",
+    "emacsclient",
+    "micro",
+    "kak",
+    "joe",
+    "jed",
+    "ne",
+    "mg",
 )
-"""Editors that accept a line as `+7` before the file."""
-COLON_LINE: Final = frozenset({"hx", "helix", "subl", "zed"})
-"""Editors that accept a line as `:7` after the file."""
-GOTO_LINE: Final = frozenset({"code", "code-insiders", "codium", "cursor", "windsurf"})
-"""Editors that accept a line as `:7` after the file, and an option before it."""
+AT_LINE: Final = {
+    **dict.fromkeys(PLUS_LINE, ("+{line}", "{file}")),
+    **dict.fromkeys(("hx", "helix", "subl", "zed"), ("{file}:{line}",)),
+    **dict.fromkeys(GOTO_LINE, ("--goto", "{file}:{line}")),
+}
+"""How these editors accept a file at a line."""
 WINDOWS: Final = {
     **dict.fromkeys((*GOTO_LINE, "subl", "zed", "atom", "mate", "bbedit", "gedit", "xed", "pluma"), "--wait"),
     "kate": "--block",
@@ -118,14 +132,8 @@ def editor_command(wanted: str, file: Path, line: int | None = None) -> list[str
     Raises: ValueError if `wanted` isn't a command line.
     """
     command = shlex.split(wanted)
-    if line is None or line < 1:
-        return [*command, str(file)]
-    name = PurePath(command[0]).name
-    if name in PLUS_LINE:
-        return [*command, f"+{line}", str(file)]
-    if name in COLON_LINE:
-        return [*command, f"{file}:{line}"]
-    return [*command, *(["--goto", f"{file}:{line}"] if name in GOTO_LINE else [str(file)])]
+    form = ("{file}",) if line is None or line < 1 else AT_LINE.get(PurePath(command[0]).name, ("{file}",))
+    return [*command, *(part.format(file=file, line=line) for part in form)]
 
 
 # Copying

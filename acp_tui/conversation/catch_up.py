@@ -337,9 +337,8 @@ def digest(conversation: Conversation, changed_files: Sequence[str], until: entr
 
     With `until`, include only what was said before that prompt. What to do now comes after it.
     """
-    told: Sequence[entries.Entry] = conversation.entries if until is None else conversation.entries[:until]
     parts = [_BEGINNING]
-    exchanges, left_out = _latest(list(_exchanges(told)))
+    exchanges, left_out = _latest(list(_exchanges(conversation.entries[:until])))
     if left_out:
         parts.append(f"({left_out} earlier prompts are left out.)")
     for exchange in exchanges:

@@ -19,6 +19,7 @@ from acp_tui.ui.textual_gaps.internals import bindings_of_key
 PRESET: Final = "vim-prompt"
 MAX_COUNT: Final = 1_000
 _COMMAND: Final = re.compile(r"([1-9]\d*)?([dcy])?([1-9]\d*)?(.*)")
+"""A count, an operator, another count, and the rest."""
 _WORD: Final = re.compile(r"\w+|[^\w\s]+|^$", re.MULTILINE)
 _RUN: Final = re.compile(r"\w+|[^\w\s]+|[^\S\n]+")
 _NAMED: Final = {"ctrl+r": "redo", "backspace": "h"}
@@ -170,7 +171,7 @@ def span_of(text: str, at: int, operator: str, keys: str, count: int, *, is_agai
     if keys in ("iw", "aw"):
         return object_at(text, at, count, is_around=keys == "aw")
     if operator == "c" and keys == "w" and not text[at : at + 1].isspace():
-        return VimSpan(at, _end_of_words(text, at, count))
+        return VimSpan(at, _word_end(text, at - 1, count).at + 1)
     target = target_of(text, at, keys, count, is_again=is_again)
     if target is None:
         return None
@@ -189,12 +190,6 @@ def span_of(text: str, at: int, operator: str, keys: str, count: int, *, is_agai
         has_text_before = bool(text[line_start(text, start) : start].strip())
         return VimSpan(start, stop - 1) if has_text_before else _lines(text, stop - 1, start)
     return VimSpan(start, min(stop + target.is_inclusive, len(text)))
-
-
-def _end_of_words(text: str, at: int, count: int) -> int:
-    """Where the word at an offset ends, or the `count`th word from there."""
-    ends = [found.end() for found in _WORD.finditer(text) if found.end() > at]
-    return ends[min(count, len(ends)) - 1] if ends else at
 
 
 def _lines(text: str, at: int, target: int) -> VimSpan:
@@ -287,7 +282,9 @@ class VimKeys:
             self._keys = ""
             return False
         self._keys += key
-        before, operator, between, rest = _command(self._keys)
+        found = _COMMAND.fullmatch(self._keys)
+        assert found is not None  # it matches any keys
+        before, operator, between, rest = found.groups(default="")
         takes_object = bool(operator or self._visual)
         if (self._visual and operator) or rest not in ("", "g", *_FINDS, *(("i", "a") * takes_object)):
             self._keys = ""
@@ -406,22 +403,18 @@ class VimKeys:
                     self.leave_insert()
             case "p" | "P":
                 self._put(count, is_after=command == "p")
-            case "u":
-                self._repeat(self._prompt.undo, count)
-            case "redo":
-                self._repeat(self._prompt.redo, count)
-            case "i":
-                self._insert_at(at)
-            case "I":
-                self._insert_at(_line_text(text, at, 1).at)
-            case "a":
-                self._insert_at(_right(text, at, 1).at)
-            case "A":
-                self._insert_at(line_end(text, at))
-            case "o":
-                self._open_line(line_end(text, at), line_end(text, at) + 1)
-            case "O":
-                self._open_line(line_start(text, at), line_start(text, at))
+            case "u" | "redo":
+                for _ in range(count):
+                    (self._prompt.undo if command == "u" else self._prompt.redo)()
+                self._go(self._at)
+            case "i" | "a":
+                self._insert_at(_right(text, at, command == "a").at)
+            case "I" | "A":
+                self._insert_at(MOTIONS["^" if command == "I" else "$"](text, at, 1).at)
+            case "o" | "O":
+                place = line_end(text, at) if command == "o" else line_start(text, at)
+                self._replace(place, place, "\n")
+                self._insert_at(place + (command == "o"))
 
     def _move(self, keys: str, count: int, *, is_again: bool) -> None:
         text, at = self._prompt.text, self._at
@@ -481,23 +474,6 @@ class VimKeys:
         self._replace(place, place, self._register * count)
         self._go(place + len(self._prompt.text) - before - 1)
 
-    def _repeat(self, step: Callable[[], None], count: int) -> None:
-        for _ in range(count):
-            step()
-        self._go(self._at)
-
     def _insert_at(self, at: int) -> None:
         self.insert()
         self._go(at)
-
-    def _open_line(self, place: int, cursor: int) -> None:
-        self._replace(place, place, "\n")
-        self._insert_at(cursor)
-
-
-def _command(keys: str) -> tuple[str, str, str, str]:
-    """A count, an operator, another count, and the rest of a command; "" for what is missing."""
-    found = _COMMAND.fullmatch(keys)
-    assert found is not None  # it matches any keys
-    before, operator, between, rest = found.groups(default="")
-    return before, operator, between, rest
