@@ -10,6 +10,7 @@ import os
 import shlex
 import shutil
 import subprocess
+import time
 from base64 import b64encode
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path, PurePath
@@ -20,15 +21,36 @@ from anyio import to_thread
 
 from acp_tui.client.private_files import create_private
 
-PLUS_LINE: Final = frozenset(
-    {"vi", "vim", "nvim", "view", "nano", "emacs", "emacsclient", "micro", "kak", "joe", "jed", "ne", "mg"}
+GOTO_LINE: Final = ("code", "code-insiders", "codium", "cursor", "windsurf")
+PLUS_LINE: Final = (
+    "vi",
+    "vim",
+    "nvim",
+    "view",
+    "nano",
+    "emacs",
+    "emacsclient",
+    "micro",
+    "kak",
+    "joe",
+    "jed",
+    "ne",
+    "mg",
 )
-"""Editors that accept a line as `+7` before the file."""
-COLON_LINE: Final = frozenset({"hx", "helix", "subl", "zed"})
-"""Editors that accept a line as `:7` after the file."""
-GOTO_LINE: Final = frozenset({"code", "code-insiders", "codium", "cursor", "windsurf"})
-"""Editors that accept a line as `:7` after the file, and an option before it."""
-
+AT_LINE: Final = {
+    **dict.fromkeys(PLUS_LINE, ("+{line}", "{file}")),
+    **dict.fromkeys(("hx", "helix", "subl", "zed"), ("{file}:{line}",)),
+    **dict.fromkeys(GOTO_LINE, ("--goto", "{file}:{line}")),
+}
+"""How these editors accept a file at a line."""
+WINDOWS: Final = {
+    **dict.fromkeys((*GOTO_LINE, "subl", "zed", "atom", "mate", "bbedit", "gedit", "xed", "pluma"), "--wait"),
+    "kate": "--block",
+    **dict.fromkeys(("gvim", "mvim"), "-f"),
+}
+"""The option without which these editors return before their window is closed."""
+AT_ONCE_S: Final = 1.0
+"""Who changes nothing in this time is taken for such an editor."""
 
 QUESTION: Final = "\x1b[5n"
 """Device status report: terminals have answered it since the VT100. Dumb ones aren't asked: they would show it."""
@@ -61,12 +83,15 @@ async def edit_text(text: str, run: Callable[[list[str]], Awaitable[int]]) -> tu
         with TemporaryDirectory(prefix="acp-tui-", ignore_cleanup_errors=True) as folder:
             file = Path(folder, "prompt.md")
             await to_thread.run_sync(_write, file, text)
-            status = await run(editor_command(wanted, file))
+            began = time.monotonic()
+            status = await run(_waiting(editor_command(wanted, file)))
             edited = await to_thread.run_sync(file.read_text, "utf-8", "replace")
     except (OSError, ValueError) as error:
         return text, why_not_run(wanted, error)
     if status:
         return text, how_it_ended(wanted, status)
+    if edited == text and time.monotonic() - began < AT_ONCE_S:
+        return text, f"{wanted} returned at once: if it has a window, add its option that waits, such as --wait."
     # Editors add a newline after the last line.
     return edited if text.endswith("\n") else edited.removesuffix("\n"), ""
 
@@ -88,8 +113,17 @@ def _write(file: Path, text: str) -> None:
 
 
 def wanted_editor(environ: Mapping[str, str]) -> str:
-    """The command line of the user's editor; "" if none is set."""
-    return environ.get("VISUAL", "").strip() or environ.get("EDITOR", "").strip()
+    """The command line of the user's editor, or else vi, as git does it; "" if that isn't installed either."""
+    chosen = environ.get("VISUAL", "").strip() or environ.get("EDITOR", "").strip()
+    return chosen or ("vi" if shutil.which("vi") else "")
+
+
+def _waiting(command: list[str]) -> list[str]:
+    """The command with the option that makes its editor wait, unless it has it, also as `-w`."""
+    option = WINDOWS.get(PurePath(command[0]).name, "")
+    return (
+        command if not option or {option, option[:2], option[1:3]} & {*command} else [command[0], option, *command[1:]]
+    )
 
 
 def editor_command(wanted: str, file: Path, line: int | None = None) -> list[str]:
@@ -98,14 +132,8 @@ def editor_command(wanted: str, file: Path, line: int | None = None) -> list[str
     Raises: ValueError if `wanted` isn't a command line.
     """
     command = shlex.split(wanted)
-    if line is None or line < 1:
-        return [*command, str(file)]
-    name = PurePath(command[0]).name
-    if name in PLUS_LINE:
-        return [*command, f"+{line}", str(file)]
-    if name in COLON_LINE:
-        return [*command, f"{file}:{line}"]
-    return [*command, *(["--goto", f"{file}:{line}"] if name in GOTO_LINE else [str(file)])]
+    form = ("{file}",) if line is None or line < 1 else AT_LINE.get(PurePath(command[0]).name, ("{file}",))
+    return [*command, *(part.format(file=file, line=line) for part in form)]
 
 
 # Copying

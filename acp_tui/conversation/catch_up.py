@@ -321,7 +321,9 @@ MAX_PROMPT_CHARACTERS: Final = 1_500
 MAX_ANSWER_CHARACTERS: Final = 2_500
 MAX_FILES: Final = 50
 
-_BEGINNING: Final = "Continue work that another agent started in this folder. Read the files before you change them."
+_BEGINNING: Final = (
+    "Continue work that was begun in another session, in this folder. Read the files before you change them."
+)
 _MARKS: Final = {"completed": "x", "in_progress": "~"}
 
 
@@ -333,12 +335,10 @@ class _Exchange(NamedTuple):
 def digest(conversation: Conversation, changed_files: Sequence[str], until: entries.EntryId | None = None) -> str:
     """Summarize the conversation in Markdown, limited to about `MAX_CHARACTERS` plus a list of files.
 
-    With `until`, include only what was said before that prompt, followed by the prompt itself as the task.
+    With `until`, include only what was said before that prompt. What to do now comes after it.
     """
-    told: Sequence[entries.Entry] = conversation.entries if until is None else conversation.entries[:until]
-    prompt = conversation.entries[until] if until is not None else None
     parts = [_BEGINNING]
-    exchanges, left_out = _latest(list(_exchanges(told)))
+    exchanges, left_out = _latest(list(_exchanges(conversation.entries[:until])))
     if left_out:
         parts.append(f"({left_out} earlier prompts are left out.)")
     for exchange in exchanges:
@@ -351,8 +351,7 @@ def digest(conversation: Conversation, changed_files: Sequence[str], until: entr
         parts.append("\n".join(["## Files changed", "", *names, *([f"- and {more} more"] if more > 0 else [])]))
     if until is None:
         parts += (_plan(plan) for plan in conversation.plans.values() if plan.steps)
-    now = make_visible(prompt.text) if isinstance(prompt, entries.Message) else ""
-    return "\n\n".join(parts) + f"\n\n## Now\n\n{now}"
+    return "\n\n".join([*parts, "## Now\n\n"])
 
 
 def _exchanges(told: Iterable[entries.Entry]) -> Iterator[_Exchange]:

@@ -74,6 +74,12 @@ class Message:
         return "\n".join(part.text.strip() for part in self.parts if isinstance(part, TextBuffer)).strip()
 
 
+def pasted_in(entry: Entry) -> list[str]:
+    """What the user pasted into this prompt; nothing for another entry."""
+    parts = entry.parts if isinstance(entry, Message) else ()
+    return [part.text for part in parts if isinstance(part, Text) and label_of(part)]
+
+
 @dataclass(frozen=True, slots=True)
 class Decision:
     """How a permission request about a tool call ended."""

@@ -241,9 +241,9 @@ class FolderChanges:
         """Remember the files at each future prompt of this session. `run` runs work as long as the tab exists."""
         return TurnMoments(session, self, run, self._now)
 
-    def edit(self, path: str) -> str:
+    async def edit(self, path: str) -> str:
         """Open a file in the user's editor; return "" if it succeeds, or what failed."""
-        return edit(self._app.app, self.root / path)
+        return await edit(self._app.app, self.root / path)
 
     def _held(self, path: str) -> ChangeTracker:
         if self._tracker is None or self._failure:

@@ -449,11 +449,12 @@ class ReviewScreen(ModalScreen[None]):
     def action_copy_text(self) -> None:
         self._view.copy_selected()
 
-    def action_edit(self) -> None:
+    @work
+    async def action_edit(self) -> None:
         if self._now is None or self._now.review.after is None:
             self._say("There is no file to open.")
             return
-        self._load(self._path, make_visible(self._folder.edit(self._path)), self._view.hunk)
+        self._load(self._path, make_visible(await self._folder.edit(self._path)), self._view.hunk)
 
     def action_select(self, step: int) -> None:
         self._view.step(step, extends=True)

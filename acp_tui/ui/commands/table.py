@@ -206,7 +206,7 @@ COMMANDS: Final = (
     own("history", "history_projects", "shift+tab", "toggle_all", "All projects, or this one", has_priority=True),
     own("history", "dialog_close", "escape,ctrl+c", "close", "Close the search", "your draft is unchanged"),
     own("prompt", "edit_draft", "ctrl+g", "edit_draft", "Open the draft in your editor",
-        "$VISUAL or $EDITOR"),
+        "$VISUAL, $EDITOR, or vi"),
     own("prompt", "paste", "ctrl+v,alt+v", "screen.paste", "Paste from the clipboard", "text, or a picture"),
     own("prompt", "open_paste", "alt+o", "open_paste", "Unfold a pasted text",
         "the only one, or the one at the cursor; or click it"),

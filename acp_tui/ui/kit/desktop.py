@@ -8,6 +8,7 @@ import subprocess
 import webbrowser
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,33 +20,31 @@ from acp_tui.client import desktop
 from acp_tui.ui.textual_gaps.internals import muted, write_to_terminal
 
 
-def edit(app: App[Any], file: Path, line: int | None = None) -> str:
-    """Open a file in the user's editor and wait; return "" if it succeeds, or a sentence on what failed.
-
-    Blocks everything else.
-    """
+async def edit(app: App[Any], file: Path, line: int | None = None) -> str:
+    """Open a file in the user's editor and wait; return "" if it succeeds, or a sentence on what failed."""
     wanted = desktop.wanted_editor(os.environ)
     if not wanted:
         return desktop.NO_EDITOR
     try:
-        command = desktop.editor_command(wanted, file, line)
-        with lent_terminal(app):
-            return desktop.how_it_ended(wanted, subprocess.call(command))
-    except (OSError, ValueError, SuspendNotSupported) as error:
+        return desktop.how_it_ended(wanted, await _run(app, desktop.editor_command(wanted, file, line)))
+    except (OSError, ValueError) as error:
         return desktop.why_not_run(wanted, error)
 
 
 async def edit_text(app: App[Any], text: str) -> tuple[str, str]:
-    """Edit a text in the user's editor, as in `client.desktop`. Agents continue to work in the meantime."""
+    """Edit a text in the user's editor, as in `client.desktop`."""
+    return await desktop.edit_text(text, partial(_run, app))
 
-    async def run(command: list[str]) -> int:
-        try:
-            with lent_terminal(app):
-                return await to_thread.run_sync(subprocess.call, command)
-        except SuspendNotSupported as error:
-            raise OSError(str(error)) from error
 
-    return await desktop.edit_text(text, run)
+async def _run(app: App[Any], command: list[str]) -> int:
+    """Run this on the terminal. Agents continue to work in the meantime."""
+    try:
+        with lent_terminal(app):
+            if Path(command[0]).name in desktop.WINDOWS:
+                os.write(1, b"Close the file in your editor to go on here.\r")
+            return await to_thread.run_sync(subprocess.call, command)
+    except SuspendNotSupported as error:
+        raise OSError(str(error)) from error
 
 
 @contextmanager

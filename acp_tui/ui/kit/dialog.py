@@ -45,6 +45,8 @@ def shown_line(text: str, style: str = "") -> Content:
     return Content.styled(make_visible_line(text), style)
 
 
+MAX_WRITTEN: Final = 30
+"""So many characters are shown of what goes to a draft that the dialog covers."""
 MAX_KEY_LINES: Final = 2
 MAX_KEYS_SHARE: Final = 6
 """On a higher screen, one in so many of its lines may tell keys."""
@@ -135,6 +137,10 @@ class Dialog(ModalScreen[R]):
             prompt.call_later(self._show_below)
 
     def _show_below(self) -> None:
+        prompt = self.prompt_below
+        if prompt is not None and self.frame.region.overlaps(prompt.region):
+            written = make_visible_line(prompt.text.rpartition("\n")[2])[-MAX_WRITTEN:]
+            self.frame.show_keys(f"In your draft: {written}{SEPARATOR}{self.frame.keys.rpartition(SEPARATOR)[2]}")
         for screen in self.app.screen_stack:
             screen.refresh()
 
@@ -156,6 +162,10 @@ class Frame(Vertical):
     def key_lines(self) -> int:
         """How many lines the keys take."""
         return self._keys.size.height
+
+    @property
+    def keys(self) -> str:
+        return self._keys.keys
 
     def show_keys(self, keys: str) -> None:
         self._keys.keys = keys

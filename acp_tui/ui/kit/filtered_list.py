@@ -85,6 +85,11 @@ class FilteredList(Vertical, can_focus=True):
         return self._list.row
 
     @property
+    def has_search(self) -> bool:
+        """Whether the search line is shown."""
+        return self._search.display
+
+    @property
     def is_searching(self) -> bool:
         return self._search.has_focus
 

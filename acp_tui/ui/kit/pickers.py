@@ -43,6 +43,10 @@ class ListDialog(Dialog[V], Generic[V]):
         if leads:
             self.dismiss(None)
             prompt.screen.set_focus(prompt)
+        search = next((rows for rows in self.query(FilteredList) if rows.has_search), None)
+        if search is not None and is_unbound_text(self.focused, event):
+            search.search()
+            return False
         was_writing = self._is_writing
         self._is_writing = is_unbound_text(self.focused, event) or (was_writing and event.is_printable)
         if self._is_writing:

@@ -129,8 +129,6 @@ class Killed:
         self._state = state_after
 
 
-MAX_BRACKETS_CHARACTERS: Final = 20_000
-"""In a longer draft, matching brackets aren't searched, because that reads all of it."""
 _WORD: Final = re.compile(r"\W*\w*")
 _BLANKS: Final = re.compile(r"\s*\S*")
 
@@ -150,6 +148,7 @@ class DraftArea(TextArea):
         super().__init__(
             id=id, soft_wrap=True, show_line_numbers=False, highlight_cursor_line=False, placeholder=placeholder
         )
+        self.match_cursor_bracket = False  # it reads the whole draft for each key
 
     # The text, and what it stands for
 
@@ -206,12 +205,6 @@ class DraftArea(TextArea):
         for chip in self._pastes.chips(line.plain):
             line.stylize(palette.user + palette.accent, chip.start, chip.stop)
         return line
-
-    def find_matching_bracket(self, bracket: str, search_from: Location) -> Location | None:
-        """Find the matching bracket, unless the draft is too long."""
-        if len(self.text) > MAX_BRACKETS_CHARACTERS:
-            return None
-        return super().find_matching_bracket(bracket, search_from)
 
     def scroll_cursor_visible(self, center: bool = False, animate: bool = False) -> Offset:
         """Scroll to the cursor. During an undo, Textual 8.2.8 asks while it may still be below the last line."""

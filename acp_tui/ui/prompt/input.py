@@ -533,6 +533,7 @@ class PromptInput(DraftArea):
     def on_resize(self) -> None:
         self._name_keys()
         self.fit()
+        self.call_after_refresh(self.scroll_cursor_visible)
 
     def watch_virtual_size(self) -> None:
         if self.is_attached:  # before, it has no screen

@@ -1,4 +1,4 @@
-"""Vim's keys for the prompt: normal and insert mode, counts, operators with motions and text objects, one register.
+"""Vim's keys for the prompt: its modes, counts, operators with motions and text objects, one register, repeating.
 
 Text is one string, and places are offsets in it; `PromptInput` has the document.
 """
@@ -7,21 +7,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from textual import events
-from textual.widgets.text_area import Location
+from textual.widgets.text_area import Location, Selection
 
 from acp_tui.ui.commands.keys import follow_keys, keys_in_force
 from acp_tui.ui.prompt.input import PromptInput
+from acp_tui.ui.textual_gaps.internals import bindings_of_key
 
 PRESET: Final = "vim-prompt"
 MAX_COUNT: Final = 1_000
 _COMMAND: Final = re.compile(r"([1-9]\d*)?([dcy])?([1-9]\d*)?(.*)")
+"""A count, an operator, another count, and the rest."""
 _WORD: Final = re.compile(r"\w+|[^\w\s]+|^$", re.MULTILINE)
 _RUN: Final = re.compile(r"\w+|[^\w\s]+|[^\S\n]+")
 _NAMED: Final = {"ctrl+r": "redo", "backspace": "h"}
 """Keys other than characters that normal mode uses."""
+_SHORT: Final = {"x": "dl", "X": "dh", "s": "cl", "S": "cc", "D": "d$", "C": "c$", "Y": "yy"}
+"""These are an operator and what it applies to."""
+_FINDS: Final = frozenset("fFtT")
+_CHANGES: Final = frozenset("pPiIaAoO")
+_Command: TypeAlias = tuple[str, str, int, bool]
+"""An operator or "", its motion or text object or what is done without one, a count, and whether it was typed."""
 
 
 class Target(NamedTuple):
@@ -65,21 +73,11 @@ def _right(text: str, at: int, count: int) -> Target:
 
 
 def _down(text: str, at: int, count: int) -> Target:
-    column = at - line_start(text, at)
-    for _ in range(count):
-        if (end := line_end(text, at)) == len(text):
-            break
-        at = end + 1
-    return Target(min(line_start(text, at) + column, line_end(text, at)), is_linewise=True)
-
-
-def _up(text: str, at: int, count: int) -> Target:
-    column = at - line_start(text, at)
-    for _ in range(count):
-        if (start := line_start(text, at)) == 0:
-            break
-        at = start - 1
-    return Target(min(line_start(text, at) + column, line_end(text, at)), is_linewise=True)
+    """The same column `count` lines below, or above if it's negative."""
+    lines = text.split("\n")
+    row = max(0, min(text.count("\n", 0, at) + count, len(lines) - 1))
+    start = sum(len(line) + 1 for line in lines[:row])
+    return Target(start + min(at - line_start(text, at), len(lines[row])), is_linewise=True)
 
 
 def _word(text: str, at: int, count: int) -> Target:
@@ -121,7 +119,7 @@ MOTIONS: Final[Mapping[str, Callable[[str, int, int], Target]]] = {
     "l": _right,
     " ": _right,
     "j": _down,
-    "k": _up,
+    "k": lambda text, at, count: _down(text, at, -count),
     "w": _word,
     "b": _word_back,
     "e": _word_end,
@@ -131,6 +129,19 @@ MOTIONS: Final[Mapping[str, Callable[[str, int, int], Target]]] = {
     "gg": _first_line,
     "G": _last_line,
 }
+
+
+def target_of(text: str, at: int, keys: str, count: int, *, is_again: bool) -> Target | None:
+    """Where a motion leads; None for a character that isn't in the line. `is_again`: not where `t` has led already."""
+    if keys in MOTIONS:
+        return MOTIONS[keys](text, at, count)
+    is_till, is_right = keys[0] in "tT", keys[0] in "ft"
+    skipped = 1 + (is_again and is_till)
+    line = range(at + skipped, line_end(text, at)) if is_right else range(at - skipped, line_start(text, at) - 1, -1)
+    places = [place for place in line if text[place] == keys[1:]]
+    if len(places) < count:
+        return None
+    return Target(places[count - 1] - is_till * line.step, is_inclusive=is_right)
 
 
 def object_at(text: str, at: int, count: int, *, is_around: bool) -> VimSpan:
@@ -153,15 +164,17 @@ def object_at(text: str, at: int, count: int, *, is_around: bool) -> VimSpan:
     return VimSpan(runs[first][0], runs[last][1])
 
 
-def span_of(text: str, at: int, operator: str, keys: str, count: int) -> VimSpan | None:
+def span_of(text: str, at: int, operator: str, keys: str, count: int, *, is_again: bool = False) -> VimSpan | None:
     """What an operator applies to, for a motion or text object, or for the operator's own key; None for nothing."""
     if keys == operator:
         return _lines(text, at, _down(text, at, count - 1).at)
     if keys in ("iw", "aw"):
         return object_at(text, at, count, is_around=keys == "aw")
     if operator == "c" and keys == "w" and not text[at : at + 1].isspace():
-        return VimSpan(at, _end_of_words(text, at, count))
-    target = MOTIONS[keys](text, at, count)
+        return VimSpan(at, _word_end(text, at - 1, count).at + 1)
+    target = target_of(text, at, keys, count, is_again=is_again)
+    if target is None:
+        return None
     if target.is_linewise:
         if keys in "jk" and line_start(text, target.at) == line_start(text, at):
             return None
@@ -179,12 +192,6 @@ def span_of(text: str, at: int, operator: str, keys: str, count: int) -> VimSpan
     return VimSpan(start, min(stop + target.is_inclusive, len(text)))
 
 
-def _end_of_words(text: str, at: int, count: int) -> int:
-    """Where the word at an offset ends, or the `count`th word from there."""
-    ends = [found.end() for found in _WORD.finditer(text) if found.end() > at]
-    return ends[min(count, len(ends)) - 1] if ends else at
-
-
 def _lines(text: str, at: int, target: int) -> VimSpan:
     start, stop = line_start(text, min(at, target)), line_end(text, max(at, target))
     return VimSpan(start, stop, is_linewise=True, cursor=min(at, target))
@@ -200,12 +207,24 @@ class VimKeys:
         self._prompt = prompt
         self._is_on = False
         self._is_normal = False
+        self._visual = ""
+        """`v` or `V` while that selects."""
+        self._anchor = self._head = 0
+        """The characters at the ends of that selection; the second one moves."""
+        self._selected = prompt.selection
         self._keys = ""
         """The keys of a command that isn't complete."""
         self._register = ""
         self._is_register_linewise = False
         self._column = 0
         """Where `j` and `k` go if the line is long enough."""
+        self._find = ""
+        """The last `f`, `F`, `t`, or `T`, with its character."""
+        self._change: _Command | None = None
+        """What `.` repeats, with what was written then."""
+        self._written = ""
+        self._around = "", ""
+        """The text before and after the cursor when insert mode began."""
         follow_keys(prompt, self._follow_preset)
         self._follow_preset()
 
@@ -218,10 +237,12 @@ class VimKeys:
         """The mode and an incomplete command; "" if the user hasn't chosen Vim's keys."""
         if not self._is_on:
             return ""
-        return f"NORMAL {self._keys}".rstrip() if self._is_normal else "INSERT"
+        mode = {"": "NORMAL", "v": "VISUAL", "V": "VISUAL LINE"}[self._visual]
+        return f"{mode} {self._keys}".rstrip() if self._is_normal else "INSERT"
 
     def insert(self) -> None:
-        self._is_normal, self._keys = False, ""
+        self._is_normal, self._visual, self._keys = False, "", ""
+        self._change = None
         self._prompt.show_mode(self.words)
 
     def leave_insert(self) -> bool:
@@ -230,16 +251,27 @@ class VimKeys:
             return False
         self._is_normal = True
         text, at = self._prompt.text, self._at
+        before, after = self._around
+        is_one_piece = text.startswith(before) and text[len(before) :].endswith(after)
+        self._written = text[len(before) : len(text) - len(after)] if is_one_piece else ""
         self._go(max(at - 1, line_start(text, at)))
         self._prompt.show_mode(self.words)
         return True
 
     def takes_key(self, event: events.Key) -> bool:
         """Handle a key in normal mode. Returns False for keys with the same meaning in both modes."""
+        letter = event.key.removeprefix("alt+")
+        is_burst = self._is_on and len(letter) == 1 < len(event.key) and not bindings_of_key(self._prompt, event.key)
+        if is_burst and self.leave_insert():  # terminals send Alt and a letter as Esc and that letter
+            event = events.Key(letter, letter)
         if not self._is_on or not self._is_normal:
             return False
+        if self._visual and self._prompt.selection != self._selected:
+            self._visual = ""  # a click, or a key that isn't Vim's, has moved the cursor
         if event.key == "escape":
-            was_waiting, self._keys = bool(self._keys), ""
+            was_waiting = bool(self._keys or self._visual)
+            at, self._keys, self._visual = self._at, "", ""
+            self._go(at)
             self._prompt.show_mode(self.words)
             return was_waiting
         if not self._prompt.text and event.character in ("/", "@", "!"):
@@ -250,11 +282,15 @@ class VimKeys:
             self._keys = ""
             return False
         self._keys += key
-        before, operator, between, rest = _command(self._keys)
-        if rest not in ("", "g") and not (operator and rest in ("i", "a")):
+        found = _COMMAND.fullmatch(self._keys)
+        assert found is not None  # it matches any keys
+        before, operator, between, rest = found.groups(default="")
+        takes_object = bool(operator or self._visual)
+        if (self._visual and operator) or rest not in ("", "g", *_FINDS, *(("i", "a") * takes_object)):
             self._keys = ""
             count = min(int(before or 1) * int(between or 1), MAX_COUNT)
-            self._run(operator, rest, count, has_count=bool(before or between))
+            if not self._visual or not self._run_visual(operator or rest):
+                self._run((operator, rest, count, bool(before or between)))
         self._prompt.show_mode(self.words)
         return True
 
@@ -262,6 +298,8 @@ class VimKeys:
 
     @property
     def _at(self) -> int:
+        if self._visual:
+            return self._head
         row, column = self._prompt.cursor_location
         return sum(len(line) + 1 for line in self._prompt.document.lines[:row]) + column
 
@@ -275,9 +313,22 @@ class VimKeys:
         at = max(0, min(at, len(text)))
         if self._is_normal and at == line_end(text, at) > line_start(text, at):
             at -= 1
-        self._prompt.move_cursor(self._place(at))
+        if self._visual:
+            self._head = at
+            span = self._selection
+            start, stop = self._place(span.start), self._place(span.stop)
+            self._selected = Selection(start, stop) if at >= self._anchor else Selection(stop, start)
+            self._prompt.selection = self._selected
+        else:
+            self._prompt.move_cursor(self._place(at))
         if not keeps_column:
             self._column = at - line_start(text, at)
+
+    @property
+    def _selection(self) -> VimSpan:
+        """What visual mode selects."""
+        text, (first, last) = self._prompt.text, sorted((self._anchor, self._head))
+        return _lines(text, first, last) if self._visual == "V" else VimSpan(first, min(last + 1, len(text)))
 
     def _replace(self, start: int, stop: int, text: str) -> None:
         """Replace text, as one step to undo."""
@@ -287,51 +338,94 @@ class VimKeys:
 
     # Commands
 
-    def _run(self, operator: str, rest: str, count: int, *, has_count: bool) -> None:
+    def _run(self, command: _Command) -> None:
+        operator, rest, count, has_count = command
+        if rest in _SHORT and not operator and not self._visual:
+            operator, rest = _SHORT[rest][0], _SHORT[rest][1]
         if rest == "G" and has_count:
             rest = "gg"
-        if operator:
-            if rest in MOTIONS or rest in (operator, "iw", "aw"):
-                self._operate(operator, span_of(self._prompt.text, self._at, operator, rest, count))
-        elif rest in MOTIONS:
-            self._move(rest, count)
-        else:
+        is_again = rest in (";", ",")
+        if is_again:
+            rest = (self._find[:1] if rest == ";" else self._find[:1].swapcase()) + self._find[1:]
+        elif rest[0] in _FINDS:
+            self._find = rest
+        is_motion = rest in MOTIONS or rest[:1] in _FINDS
+        if not operator and is_motion:
+            self._move(rest, count, is_again=is_again)
+        elif is_motion or rest in (operator, "iw", "aw"):
+            self._operate(operator, span_of(self._prompt.text, self._at, operator, rest, count, is_again=is_again))
+        elif not operator and not self._visual:
             self._do(rest, count)
+        if operator in ("d", "c") or (rest in _CHANGES and not operator and not self._visual):
+            self._note_change(command)
+
+    def _note_change(self, command: _Command) -> None:
+        text, at = self._prompt.text, self._at
+        self._change, self._around = command, (text[:at], text[at:])
+
+    def _run_visual(self, command: str) -> bool:
+        """Handle a key of visual mode. Returns False for those that move, and for unknown ones."""
+        operator = {"x": "d", "s": "c", "p": "d"}.get(command, command)
+        if operator in ("d", "c", "y"):
+            put, span = (self._register, self._is_register_linewise), self._selection
+            self._visual = ""
+            self._operate(operator, span)
+            if command == "p":
+                self._register, self._is_register_linewise = put
+                self._put(1, is_after=self._at < span.start)
+            elif operator != "y":
+                text = self._register
+                size = text.count("\n") + 1 if span.is_linewise else len(text)
+                self._note_change((operator, operator if span.is_linewise else "l", size, False))
+        elif command in ("v", "V"):
+            self._visual = command if command != self._visual else ""
+            self._go(self._head)
+        elif command in ("iw", "aw"):
+            words = object_at(self._prompt.text, self._head, 1, is_around=command == "aw")
+            self._anchor = words.start
+            self._go(words.stop - 1)
+        else:
+            return False
+        return True
 
     def _do(self, command: str, count: int) -> None:
         text, at = self._prompt.text, self._at
         match command:
-            case "x":
-                self._operate("d", VimSpan(at, _right(text, at, count).at))
+            case "v" | "V":
+                self._anchor, self._head, self._visual = at, at, command
+                self._go(at)
+            case "." if self._change is not None:
+                operator, rest, before, has_count = self._change
+                written = self._written
+                self._run((operator, rest, count if count > 1 else before, has_count))
+                if not self._is_normal:
+                    self._replace(self._at, self._at, written)
+                    self.leave_insert()
             case "p" | "P":
                 self._put(count, is_after=command == "p")
-            case "u":
-                self._repeat(self._prompt.undo, count)
-            case "redo":
-                self._repeat(self._prompt.redo, count)
-            case "i":
-                self._insert_at(at)
-            case "I":
-                self._insert_at(_line_text(text, at, 1).at)
-            case "a":
-                self._insert_at(_right(text, at, 1).at)
-            case "A":
-                self._insert_at(line_end(text, at))
-            case "o":
-                self._open_line(line_end(text, at), line_end(text, at) + 1)
-            case "O":
-                self._open_line(line_start(text, at), line_start(text, at))
-            case "D" | "C":
-                operator = command.lower()
-                self._operate(operator, span_of(text, at, operator, "$", count))
+            case "u" | "redo":
+                for _ in range(count):
+                    (self._prompt.undo if command == "u" else self._prompt.redo)()
+                self._go(self._at)
+            case "i" | "a":
+                self._insert_at(_right(text, at, command == "a").at)
+            case "I" | "A":
+                self._insert_at(MOTIONS["^" if command == "I" else "$"](text, at, 1).at)
+            case "o" | "O":
+                place = line_end(text, at) if command == "o" else line_start(text, at)
+                self._replace(place, place, "\n")
+                self._insert_at(place + (command == "o"))
 
-    def _move(self, keys: str, count: int) -> None:
+    def _move(self, keys: str, count: int, *, is_again: bool) -> None:
         text, at = self._prompt.text, self._at
+        found = target_of(text, at, keys, count, is_again=is_again)
+        target = at if found is None else found.at
         if keys not in "jk":
-            self._go(MOTIONS[keys](text, at, count).at)
+            self._go(target)
             return
-        target = MOTIONS[keys](text, at, count).at
         if line_start(text, target) == line_start(text, at):
+            if self._visual:
+                return
             # As with the arrow keys, earlier prompts are beyond the first and the last line.
             key = events.Key("up" if keys == "k" else "down", None)
             any(helper.takes_key(key) for helper in self._prompt.key_helpers)
@@ -380,23 +474,6 @@ class VimKeys:
         self._replace(place, place, self._register * count)
         self._go(place + len(self._prompt.text) - before - 1)
 
-    def _repeat(self, step: Callable[[], None], count: int) -> None:
-        for _ in range(count):
-            step()
-        self._go(self._at)
-
     def _insert_at(self, at: int) -> None:
         self.insert()
         self._go(at)
-
-    def _open_line(self, place: int, cursor: int) -> None:
-        self._replace(place, place, "\n")
-        self._insert_at(cursor)
-
-
-def _command(keys: str) -> tuple[str, str, str, str]:
-    """A count, an operator, another count, and the rest of a command; "" for what is missing."""
-    found = _COMMAND.fullmatch(keys)
-    assert found is not None  # it matches any keys
-    before, operator, between, rest = found.groups(default="")
-    return before, operator, between, rest

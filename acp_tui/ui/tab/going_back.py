@@ -19,7 +19,7 @@ from acp_tui.client.attachments.attach import without_mentions
 from acp_tui.client.changes import ChangedPath, ChangesError
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.catch_up import digest
-from acp_tui.conversation.entries import EntryId
+from acp_tui.conversation.entries import EntryId, pasted_in
 from acp_tui.ui.changes.changed_files import change_segments
 from acp_tui.ui.changes.follower import FolderChanges, failed, files, summary_of
 from acp_tui.ui.commands.table import bindings_of
@@ -114,7 +114,7 @@ class GoingBack:
         dialog = GoBackDialog(self, way if way in can or not can else can[0], prompt)
         match await self._tab.ask(dialog):
             case ("here", SentPrompt(entry)):
-                self._tab.prompt.set_draft(self._text(entry))
+                self._write(self._tab, self._text(entry))
                 self._tab.screen.set_focus(self._tab.prompt)
             case ("fork", prompt):
                 typed = self._tab.prompt.draft if prompt is None else ""  # after the command
@@ -124,7 +124,7 @@ class GoingBack:
                     self._tab.prompt.discard_draft()
             case ("anew", prompt):
                 tab = await self._tab.app.open_tab(self._tab.link, self._session.cwd)
-                tab.prompt.put_before(self._told(prompt))
+                self._write(tab, self._told(prompt))
             case ("agent", prompt):
                 await self._hand_over(prompt)
             case ("files", SentPrompt() as prompt):
@@ -156,7 +156,7 @@ class GoingBack:
             case "here" if self._session.is_read_only:
                 return "you can only watch this session"
             case "here" if self._tab.prompt.draft:
-                return "your draft isn't empty: send or clear it first"
+                return "send or clear your draft first"
             case "fork" if agent is None or agent.lost is not None:
                 return "its agent isn't running"
             case "fork" if agent is not None and not agent.capabilities.fork_session:
@@ -164,7 +164,7 @@ class GoingBack:
             case "anew" if not self._tab.link.can_start:
                 return "its agent can't be started here"
             case "files" if prompt is not None and not prompt.knows_files:
-                return "acp-tui has no copy of the files as they were: it keeps them until it quits"
+                return "acp-tui has no copy from then"
             case "files" if not changed:
                 return "no file has changed since" if changed is not None else READING
         return ""
@@ -208,7 +208,7 @@ class GoingBack:
         title = source.conversation.shown_title or "the session above"
         tab = await self._tab.app.open_tab(self._tab.link, source.cwd, lambda sessions: sessions.fork(source, title))
         if prompt is not None:
-            tab.prompt.put_before(self._text(prompt.entry))
+            self._write(tab, self._text(prompt.entry))
         return tab
 
     async def _hand_over(self, prompt: SentPrompt | None) -> None:
@@ -221,14 +221,23 @@ class GoingBack:
             cwd = choice.command.cwd or self._tab.cwd
             tab = await self._tab.app.open_tab(self._tab.app.link_to(choice.command, cwd), cwd)
         if tab is not None:
-            tab.prompt.put_before(self._told(prompt))
+            self._write(tab, self._told(prompt))
+
+    def _write(self, tab: Tab, text: str) -> None:
+        """Put this into a tab's draft, in which pastes are folded as they were in the prompt."""
+        for prompt in self.prompts:
+            tab.prompt.know_pastes(pasted_in(self._session.conversation.entries[prompt.entry]))
+        tab.prompt.put_before(text)
 
     def _told(self, prompt: SentPrompt | None) -> str:
-        """What a session is told that doesn't know this one."""
+        """What a session is told that doesn't know this one, and the prompt, as the user wrote it."""
+        text = self._text(prompt.entry) if prompt is not None else ""
+        if prompt is not None and prompt.number == 1:
+            return text
         changes = self._tab.changes
         files = sorted(changes.changes) if prompt is None and changes is not None else ()
         told = digest(self._session.conversation, files, prompt.entry if prompt is not None else None)
-        return without_mentions(told)  # otherwise an agent could have files of its choice attached
+        return without_mentions(told) + text  # otherwise an agent could have files of its choice attached
 
 
 class _PromptRows(RowList):
@@ -294,8 +303,10 @@ class WayList(FilteredList, can_focus=False):
         self.go_to(self.way)
 
     def step(self, step: int) -> None:
-        """Mark the next way, or the one before; after the last one, the first."""
-        self._list.move_to((self._list.cursor + step) % len(self._list.rows))
+        """Mark the next way that can be gone, or the one before; after the last one, the first."""
+        rows, at = self._list.rows, self._list.cursor
+        others = [(at + step * away) % len(rows) for away in range(1, len(rows))]
+        self._list.move_to(next((other for other in others if not rows[other].is_disabled_reason), at))
         self._mark()
 
     def _mark(self) -> None:

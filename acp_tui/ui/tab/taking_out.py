@@ -125,7 +125,7 @@ class TakeOut:
         if not await to_thread.run_sync(os.path.exists, file):  # a Path raises for a name that is too long
             self._say(f"There is no file {make_visible_path(shown)}")
             return
-        problem = edit(self._tab.app, file, line)
+        problem = await edit(self._tab.app, file, line)
         # An editor in its own window leaves no other trace here.
         self._say(problem or f"Opened in your editor: {make_visible_path(shown)}", is_problem=bool(problem))
 

@@ -14,6 +14,7 @@ from acp_tui.client import worktrees
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.conversation.wording import from_home
+from acp_tui.ui.changes.follower import files
 from acp_tui.ui.kit.pickers import Picker
 from acp_tui.ui.kit.row_list import PickerRow
 
@@ -137,10 +138,14 @@ def _rows(worktree: worktrees.Worktree, changes: Sequence[worktrees.ChangedFile]
     named = _named([change.path for change in changes])
     back = PickerRow(
         WorktreeChoice.BRING_BACK,
-        f"Copy its changes to {_shown(worktree.origin)}, uncommitted, and delete it",
-        f"{named}. A branch with commits stays.",
+        f"Copy its changes to {_shown(worktree.origin)} and delete it",
+        f"uncommitted: {named}. A branch with commits stays.",
     )
-    return [keep, back, PickerRow(WorktreeChoice.DELETE, "Delete it with its changes", f"You lose {named}")]
+    return [
+        keep,
+        back,
+        PickerRow(WorktreeChoice.DELETE, "Delete it with its changes", f"You lose {files(len(changes))}: {named}"),
+    ]
 
 
 def _shown(folder: str) -> str:

@@ -13,7 +13,7 @@ from typing import Final
 
 from textual._xterm_parser import XTermParser
 from textual.drivers import linux_driver
-from textual.events import Key
+from textual.events import Key, Paste
 from textual.message import Message
 
 from acp_tui.client.desktop import ANSWER
@@ -51,6 +51,10 @@ class InputRepair:
         """Whether the escape character at its beginning was already passed to Textual."""
         self.was_key = False
         """Whether Textual has taken that for a key, and waits for nothing behind it."""
+        self._pasted: list[str] = []
+        """The pieces of the paste so far."""
+        self.pastes: list[str] = []
+        """Whole pastes. Textual gets only their markers: it would need more than a second for each megabyte."""
         self.answers: list[str] = []
         """What the terminal has answered to us."""
 
@@ -86,7 +90,8 @@ class InputRepair:
         self._is_paste = bool(marker)
         if not marker:
             keys, self._held = _without_half(keys, PASTE_BEGINS)
-        begun, self._has_escaped = self._has_escaped, False
+        # What Textual took for Esc is needed again if it was the beginning of a paste.
+        begun, self._has_escaped = self._has_escaped and not (self.was_key and marker and not keys), False
         if self._held == ESCAPE:  # it may be the Esc key, which must not wait
             keys, self._has_escaped, self.was_key = keys + ESCAPE, True, False
         elif begun and not keys + marker:
@@ -95,7 +100,7 @@ class InputRepair:
         return _MODIFIED_KEY.sub("\x1b[\\2;\\1u", _ALT_KEY.sub(lambda found: _ALT[found[0]], sent)), rest
 
     def _paste(self, data: str) -> tuple[str, str]:
-        """Split into pasted text, without escape characters, and the rest."""
+        """Split into what ends a paste, and the rest. The pasted text, without escape characters, is kept."""
         pasted, marker, rest = data.partition(PASTE_ENDS)
         # An end marker followed by another one is part of the paste.
         while marker and PASTE_ENDS in rest.partition(PASTE_BEGINS)[0]:
@@ -104,7 +109,11 @@ class InputRepair:
         self._is_paste = not marker
         if not marker:
             pasted, self._held = _without_half(pasted, PASTE_ENDS)
-        return pasted.replace(ESCAPE, STAND_IN) + marker, rest
+        self._pasted.append(pasted.replace(ESCAPE, STAND_IN).replace("\0", ""))
+        if marker:
+            self.pastes.append("".join(self._pasted))
+            self._pasted.clear()
+        return marker, rest
 
 
 def _without_half(data: str, marker: str) -> tuple[str, str]:
@@ -157,11 +166,11 @@ class InputParser(XTermParser):
         if self._early:
             yield from self.feed("")
         elif time.monotonic() - self._held_s > HELD_S and (typed := self._repair.let_go()):
-            yield from super().feed(typed)
+            yield from map(self._mended, super().feed(typed))
         self._is_early = False
         for event in super().tick():
             self._repair.was_key = True
-            yield event
+            yield self._mended(event)
 
     def feed(self, data: str) -> Iterable[Message]:
         """The events for input from the terminal; "" ends the input, if there is none from before."""
@@ -173,14 +182,26 @@ class InputParser(XTermParser):
         answers, self._repair.answers = self._repair.answers, []
         yield from map(TerminalAnswered, answers)
         if repaired or not data:
-            yield from super().feed(repaired)
+            yield from map(self._mended, super().feed(repaired))
 
     def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterable[Key]:
-        """The keys of a sequence. A letter with Alt is no text, which a field would type."""
+        """The keys of a sequence. A letter with Alt is no text, which a field would type.
+
+        What follows Esc too fast, and is no sequence after all, are keys: the first of them is Esc.
+        """
+        if sequence == ESCAPE:
+            yield Key(ESCAPE, ESCAPE)
+            return
         for key in super()._sequence_to_key_events(sequence, alt):
             if key.key.startswith("alt+"):
                 key.character = None
             yield key
+
+    def _mended(self, event: Message) -> Message:
+        """A paste with its text; an Esc that Textual 8.2.8 would have turned into a `^` if it had its name already."""
+        if isinstance(event, Paste):
+            return Paste(self._repair.pastes.pop(0))
+        return Key("escape", ESCAPE) if isinstance(event, Key) and event.key == ESCAPE else event
 
 
 def repair_terminal_input() -> None:

@@ -274,7 +274,6 @@ async def test_what_was_not_captured_cannot_be_reverted(root: Path) -> None:
 @pytest.mark.parametrize(
     ("editor", "problem"),
     [
-        ("", "No editor found: set $EDITOR"),
         ("no-such-editor", "no-such-editor isn't on PATH: set $EDITOR."),
         ("'unclosed", "'unclosed couldn't edit it"),
     ],

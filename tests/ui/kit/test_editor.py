@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from textual.app import App, SuspendNotSupported
 
-from acp_tui.client.desktop import editor_command, wanted_editor
+from acp_tui.client import desktop
+from acp_tui.client.desktop import NO_EDITOR, editor_command, wanted_editor
 from acp_tui.ui.kit.desktop import edit, edit_text, lent_terminal
 
 FILE = Path("/project/a b.py")
@@ -46,16 +47,19 @@ def test_what_is_no_line_is_left_out(wanted: str, line: int | None) -> None:
     [
         ({"VISUAL": "code -w", "EDITOR": "vi"}, "code -w"),
         ({"VISUAL": " ", "EDITOR": "vi"}, "vi"),
-        ({"EDITOR": "  "}, ""),
-        ({}, ""),
+        ({"EDITOR": "  "}, "vi"),
+        ({}, "vi"),
     ],
 )
-def test_visual_goes_before_editor_and_a_blank_one_is_none(environ: dict[str, str], wanted: str) -> None:
+def test_visual_goes_before_editor_and_vi_is_for_who_has_set_none(
+    environ: dict[str, str], wanted: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "vi").touch(0o700)
+    monkeypatch.setenv("PATH", str(tmp_path))
     assert wanted_editor(environ) == wanted
 
 
 PROBLEMS = [
-    ("", "No editor found: set $EDITOR"),
     ("no-such-editor", "no-such-editor isn't on PATH: set $VISUAL."),
     ("./no-such-editor", "./no-such-editor couldn't edit it: "),
     ("/", "/ couldn't edit it: "),
@@ -63,7 +67,7 @@ PROBLEMS = [
     ("''", "'' couldn't edit it: "),
     ("'unclosed", "'unclosed couldn't edit it: "),
     ("sh -c 'exit 3'", "sh -c 'exit 3' ended with status 3."),
-    ("true", ""),
+    ("sh -c 'echo more >>$0'", ""),
 ]
 
 
@@ -90,17 +94,67 @@ def terminal(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Terminal:
 
 @pytest.mark.parametrize(("wanted", "problem"), PROBLEMS)
 async def test_what_went_wrong_is_said_and_the_app_has_its_terminal_again(
-    wanted: str, problem: str, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+    wanted: str, problem: str, terminal: Terminal, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("VISUAL", wanted)
     app: App[Any] = App()
     monkeypatch.setattr(app, "suspend", terminal.suspend)
-    of_file = edit(app, FILE)
+    of_file = await edit(app, tmp_path / "a b.py")
     text, of_text = await edit_text(app, "a draft")
     for said in (of_file, of_text):
         assert said.startswith(problem)
         assert bool(said) is bool(problem)
-    assert (text, terminal.is_lent) == ("a draft", False)
+    assert (text, terminal.is_lent) == ("a draft" if problem else "a draftmore", False)
+
+
+async def test_without_an_editor_it_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name, value in {"VISUAL": "", "EDITOR": "", "PATH": str(tmp_path)}.items():
+        monkeypatch.setenv(name, value)
+    app: App[Any] = App()
+    assert (await edit_text(app, "a draft"))[1] == await edit(app, FILE) == NO_EDITOR
+
+
+@pytest.mark.parametrize(
+    ("wanted", "command"),
+    [
+        ("code", "code --wait"),
+        ("/opt/cursor --reuse-window", "/opt/cursor --wait --reuse-window"),
+        ("zed -w", "zed -w"),
+        ("subl -n --wait", "subl -n --wait"),
+        ("kate", "kate --block"),
+        ("kate -b", "kate -b"),
+        ("gvim", "gvim -f"),
+        ("vim", "vim"),
+    ],
+)
+async def test_an_editor_with_a_window_is_told_to_wait_until_the_draft_is_saved(
+    wanted: str, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VISUAL", wanted)
+    ran: list[str] = []
+
+    async def save(command: list[str]) -> int:
+        ran[:] = command
+        Path(command[-1]).write_text("saved\n")
+        return 0
+
+    assert await desktop.edit_text("a draft", save) == ("saved", "")
+    assert ran[:-1] == command.split()
+
+
+async def test_an_editor_that_did_not_wait_is_named_and_the_draft_is_unchanged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VISUAL", "my-window --new")
+    now = 10.0
+    monkeypatch.setattr("time.monotonic", lambda: now)
+
+    async def look(for_s: float) -> int:
+        nonlocal now
+        now += for_s
+        return 0
+
+    text, problem = await desktop.edit_text("a draft", lambda _: look(0.5))
+    assert (text, problem.partition(":")[0]) == ("a draft", "my-window --new returned at once")
+    assert await desktop.edit_text("a draft", lambda _: look(5)) == ("a draft", "")
 
 
 def test_whatever_ends_its_use_the_app_has_its_terminal_again(
@@ -113,11 +167,11 @@ def test_whatever_ends_its_use_the_app_has_its_terminal_again(
     assert not terminal.is_lent
 
 
-def test_a_terminal_that_cannot_be_given_away_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_terminal_that_cannot_be_given_away_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse() -> None:
         raise SuspendNotSupported("not in this terminal")
 
     monkeypatch.setenv("VISUAL", "true")
     app: App[Any] = App()
     monkeypatch.setattr(app, "suspend", refuse)
-    assert edit(app, FILE) == "true couldn't edit it: not in this terminal."
+    assert await edit(app, FILE) == "true couldn't edit it: not in this terminal."

@@ -177,16 +177,6 @@ async def test_an_entry_without_a_file_is_said(open_project: OpenPage, edited: C
     assert edited() == []
 
 
-async def test_without_an_editor_it_says_so(
-    project: Path, open_project: OpenPage, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("VISUAL", raising=False)
-    monkeypatch.delenv("EDITOR", raising=False)
-    async with open_project(_works_on("1", Location(str(project / "a.py")))) as page:
-        await page.press("tab", "ctrl+e")
-        await page.shows("No editor found: set $EDITOR")
-
-
 def test_a_place_is_named_once_and_a_changed_file_where_no_place_is_in_it() -> None:
     places = (Location("/a", 1), Location("/a", 1, {"x": 1}), Location("/a", 2))
     diffs = (TextDiff("/a", "1"), TextDiff("/b", "1"), TextDiff("/b", "2"))

@@ -87,8 +87,7 @@ async def test_files_that_cannot_be_read_in_time_are_told_as_unknown(
         await desk.press("escape", "escape")
         await desk.shows(TITLE)
         await desk.until(lambda: _aside(desk, "1  first").startswith("changes unknown"))
-        await desk.press("shift+tab")
-        await desk.shows(UNDO, "acp-tui has no copy of the files as they were")
+        await desk.shows("Put the files back", "acp-tui has no copy from then")
 
 
 async def test_files_are_put_back_at_once_and_the_list_of_changes_undoes_it(open_desk: OpenDesk) -> None:
@@ -195,11 +194,11 @@ async def test_a_prompt_does_not_wait_for_files_that_never_answer(open_desk: Ope
         await desk.press("f5")
         await desk.shows("acp-tui is still reading the files.")
         await desk.send("/undo")
-        await desk.shows("◉ Go on here", "acp-tui has no copy of the files as they were")
-        await desk.press("shift+tab", "enter")
-        await desk.shows(UNDO, "Put the files back: acp-tui has no copy of the files as they were")
+        await desk.shows("◉ Go on here", "acp-tui has no copy from then")
+        await desk.press("shift+tab")
+        await desk.shows("◉ Go on with another agent")
         await desk.press("escape")
-        await desk.hides(UNDO)
+        await desk.hides(TITLE)
 
 
 # Another session
@@ -214,17 +213,17 @@ async def test_a_session_goes_on_from_a_prompt_in_a_fork_or_anew(open_desk: Open
     again = 'answer(expect("session/fork"), sessionId="s2")\nanswer(expect("session/new"), sessionId="s3")\n'
     async with open_desk(FORKING, TURN + TURN + again + "serve_until_closed()") as desk:
         await desk.has_session()
-        for number, text in enumerate(("first prompt", "second prompt"), 1):
+        for number, text in enumerate(("first prompt", "second @prompt"), 1):
             await desk.send(text)
             await desk.gets("session/prompt", times=number)
             await desk.has_session()
         await desk.press("escape", "escape")
-        await desk.shows(TITLE, "first prompt", "second prompt")
+        await desk.shows(TITLE, "first prompt", "second @prompt")
         await desk.press("tab")
         await desk.shows("◉ Go on in a fork")
         await desk.press("enter")
         await desk.gets("session/fork")
-        await desk.until(lambda: _draft(desk, 1) == "second prompt")
+        await desk.until(lambda: _draft(desk, 1) == "second @prompt")
         await desk.press("f3")
         await desk.until(lambda: sum(" ● " in row and "2 prompts" in row for row in desk.lines) == 2)  # the fork's, too
         await desk.press("escape")
@@ -236,8 +235,42 @@ async def test_a_session_goes_on_from_a_prompt_in_a_fork_or_anew(open_desk: Open
         await desk.shows("◉ Go on in a new session")
         await desk.press("enter")
         await desk.gets("session/new", times=2)
-        await desk.until(lambda: _draft(desk, 2).endswith("## Now\n\nsecond prompt"))
+        await desk.until(lambda: _draft(desk, 2).endswith("## Now\n\nsecond @prompt"))
         assert "first prompt" in _draft(desk, 2)
+
+
+async def test_a_paste_stays_folded_wherever_its_prompt_goes_on(open_desk: OpenDesk) -> None:
+    async with open_desk(
+        SESSION, TURN, 'answer(expect("session/new"), sessionId="s3")', "serve_until_closed()"
+    ) as desk:
+        await desk.has_session()
+        desk.tabs[0].prompt.paste("line\n" * 40)
+        await desk.press("enter")
+        await desk.gets("session/prompt")
+        await desk.has_session()
+        await desk.press("escape", "escape")
+        await desk.shows(TITLE, "line")
+        await desk.press("tab")
+        await desk.shows("◉ Go on in a new session")
+        await desk.press("enter")
+        await desk.until(lambda: _draft(desk, 1) == "line\n" * 40)
+        assert desk.tabs[1].prompt.text.startswith("[pasted 40 lines")
+
+
+async def test_a_new_session_from_the_first_prompt_begins_with_that_as_it_was(open_desk: OpenDesk) -> None:
+    async with open_desk(
+        SESSION, TURN, 'answer(expect("session/new"), sessionId="s3")', "serve_until_closed()"
+    ) as desk:
+        await desk.has_session()
+        await desk.give("see @notes.md")
+        await desk.gets("session/prompt")
+        await desk.has_session()
+        await desk.press("escape", "escape")
+        await desk.shows(TITLE, "see @notes.md")
+        await desk.press("tab")  # past the fork, which this agent can't do
+        await desk.shows("◉ Go on in a new session")
+        await desk.press("enter")
+        await desk.until(lambda: _draft(desk, 1) == "see @notes.md")
 
 
 @pytest.mark.parametrize(
@@ -388,7 +421,7 @@ async def test_a_low_screen_shows_the_way_that_is_chosen() -> None:
         assert "7  prompt 06" in page.text
         assert "Put the files back" not in page.text
         await page.press("down", "shift+tab")
-        await page.until(lambda: "◉ Put the files back" in page.text)
+        await page.until(lambda: "◉ Go on with another agent" in page.text)
         assert "7  prompt 06" in page.text
         assert "◉ Go on here" not in page.text
 
@@ -402,7 +435,7 @@ async def test_what_was_written_is_not_lost() -> None:
         await page.end_turn()
         await page.write("precious")
         page.pilot.app.screen.run_worker(page.pilot.app.screen.run_action("do('go_back')"))
-        await page.until(lambda: "your draft isn't empty: send or clear it first" in page.text)
+        await page.until(lambda: "send or clear your draft first" in page.text)
         await page.press("enter", "escape")
         await page.until(lambda: TITLE not in page.text)
         assert page.draft == "precious"

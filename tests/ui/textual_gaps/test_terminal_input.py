@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+from random import Random
+
 import pytest
 from textual.events import Key, Paste
 from textual.message import Message
 
 from acp_tui.client.desktop import ANSWER
-from acp_tui.ui.textual_gaps.terminal_input import HELD_S, InputParser, TerminalAnswered, feed_early
+from acp_tui.ui.textual_gaps.terminal_input import HELD_S, InputParser, InputRepair, TerminalAnswered, feed_early
 
 
 def events(*pieces: str) -> list[str]:
@@ -117,6 +120,25 @@ def test_an_answer_is_no_text_even_if_its_beginning_was_taken_for_esc(answer: st
     assert [told for told in found if "answer" not in told] == ["a"]
 
 
+def test_a_paste_is_one_even_if_its_beginning_was_taken_for_esc() -> None:
+    parser = InputParser()
+    assert list(parser.feed("\x1b")) == []
+    while not (keys := later(parser)):
+        pass
+    assert keys == ["escape"]
+    assert [_told(event) for event in parser.feed(pasted("a\0b")[1:] + pasted("c") + "d")] == [
+        "paste 'ab'",
+        "paste 'c'",
+        "d",
+    ]
+
+
+def test_textual_does_not_read_a_long_paste_character_by_character() -> None:
+    repair = InputRepair()
+    assert len(repair.feed(pasted("x" * 100_000))) < 100
+    assert repair.pastes == ["x" * 100_000]
+
+
 def test_input_from_before_the_start_comes_first_and_once() -> None:
     feed_early(b"h\x1b]11;rgb:1111/1111/1111\x1b\\e\x1b[?1;2")
     parser = InputParser()
@@ -157,3 +179,25 @@ def test_keys_that_only_begin_like_an_answer_are_typed_after_a_moment(monkeypatc
     now += HELD_S + 1
     found = [*parser.tick(), *parser.feed("")]
     assert [_told(event) for event in found] == ["right_square_bracket", "1"]
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_no_text_appears_that_nobody_typed_however_fast_keys_follow_esc(seed: int) -> None:
+    random = Random(seed)
+    typed = "".join(random.choices("\x1b\x1b\x1b[O;19xM /é^", k=random.randint(2, 60)))
+    cuts = sorted(random.choices(range(len(typed)), k=random.randint(0, 9)))
+    parser = InputParser()
+    found = [
+        event
+        for start, stop in pairwise((0, *cuts, len(typed)))
+        if start < stop
+        for event in parser.feed(typed[start:stop])
+    ]
+    written = [event.character for event in (*found, *parser.feed("")) if isinstance(event, Key) and event.is_printable]
+    assert written.count("^") <= typed.count("^")
+
+
+def test_keys_after_esc_that_are_no_sequence_are_all_there() -> None:
+    assert events("\x1b[x y\x1b[A") == ["escape", "left_square_bracket", "x", "space", "y", "up"]
+    long = "é" + "a" * 40
+    assert events(f"\x1b {long}") == ["escape", "space", *long]

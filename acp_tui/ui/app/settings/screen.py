@@ -373,7 +373,7 @@ class SettingsScreen(ListDialog[None]):
     async def action_open_file(self) -> None:
         """Let the user edit the file, and read it again."""
         make_private(self._live.file.parent)
-        wrong = edit(self.app, self._live.file)
+        wrong = await edit(self.app, self._live.file)
         if wrong:
             self.notify(wrong, severity="error", markup=False)
         await self._live.read_again()
