@@ -21,9 +21,10 @@ from rich.console import RenderableType
 from textual.app import App
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
-from textual.events import Key, MouseDown, Paste
+from textual.events import Key, MouseDown, Paste, Resize
 from textual.geometry import Region
 from textual.message import Message
+from textual.messages import InBandWindowResize
 from textual.screen import Screen
 
 from acp_tui.client.desktop import ANSWER, QUESTION, SURE_QUESTION, lag_s
@@ -136,6 +137,8 @@ class PacedDriver(LinuxDriver):
         """The numbers of the questions whose answers can be told from the others."""
         self.lag_s = lag_s("")
         """How long what was answered may still be on its way to the user."""
+        self._has_to_report = False
+        """Whether the terminal was just told to report the size of its window: now, and whenever that changes."""
         self._read_s = 0.0
         """When that thread last read something the user did, in monotonic seconds."""
         self._file: Any = WatchedFile(cast(TextIO, self._file), self.flow)
@@ -187,6 +190,10 @@ class PacedDriver(LinuxDriver):
         if not isinstance(message, TerminalAnswered):
             if isinstance(message, Key | Paste | MouseDown):
                 self._read_s = message.time
+            elif isinstance(message, InBandWindowResize):
+                self._has_to_report = message.supported and not message.enabled  # Textual enables it, and it reports
+            elif isinstance(message, Resize) and self._has_to_report:
+                self._has_to_report, message.is_first_report = False, True  # type: ignore[attr-defined]
             super().process_message(message)
             return
         number = None

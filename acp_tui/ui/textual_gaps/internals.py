@@ -63,6 +63,13 @@ class PatchedApp(App[None]):
         # Textual sends each frame at once, however late the terminal is.
         self.pacer.display(renderable, partial(super()._display, screen))
 
+    def _check_resize(self) -> None:
+        # Textual draws nothing if the window has its old size back, even if the terminal dropped rows in between.
+        if self._resize_event is not None and self.screen_stack and not hasattr(self._resize_event, "is_first_report"):
+            self.pacer.shown.forget()
+            self.screen.refresh()
+        super()._check_resize()
+
     def _end_batch(self) -> None:
         # Textual drops the frames of a batch, and tells nobody when it ends.
         super()._end_batch()
