@@ -351,10 +351,13 @@ class QuestionGuard(AnswerGuard):
             self._end_hold()
         return super().takes(event) and not (self.is_writing and isinstance(event, Key) and event.key == "enter")
 
-    async def take_key(self, event: Key, decides: str = "", no_answer: str = "", *, rejects: bool = False) -> None:
+    async def take_key(
+        self, event: Key, decides: str = "", no_answer: str = "", *, rejects: bool = False, asks_on: bool = False
+    ) -> None:
         """Act on a key, or hold it, or write it. `decides` says what it would decide; "" if it decides nothing.
 
         `no_answer` is what to say instead of writing it; "" writes all but digits. `rejects`: it allows nothing.
+        `asks_on`: nor does it decide before the user has written more, so it needs no pause before it.
 
         At once: by the time Textual resolves a binding, the question or the focus may have changed.
         """
@@ -374,7 +377,7 @@ class QuestionGuard(AnswerGuard):
             event.stop()
             self._has_answer = True
             self.can_answer = can_answer or is_soon
-            if self.may_answer("press it again", rejects=rejects):
+            if asks_on or self.may_answer("press it again", rejects=rejects):
                 await self._hold_back(event, binding.action, decides)
             self.can_answer = False
         elif binding is not None:
