@@ -6,7 +6,9 @@ import math
 import time
 from collections import deque
 from collections.abc import Callable, Collection
+from functools import partial
 from typing import Any, Final
+from weakref import WeakSet
 
 import anyio
 from textual import events
@@ -19,7 +21,7 @@ from acp_tui.conversation import GUARD_S
 from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP, Keymap, is_writing, places_of
 from acp_tui.ui.kit import answer_guard
-from acp_tui.ui.kit.answer_guard import REPEAT_S, AnswerGuard, age_of
+from acp_tui.ui.kit.answer_guard import REPEAT_S, TOO_SOON, WARNING_S, AnswerGuard, age_of
 from acp_tui.ui.kit.notice_lines import ASKING
 from acp_tui.ui.textual_gaps.internals import bindings_of_key, has_priority
 
@@ -59,7 +61,7 @@ class Keys:
         self._gone_took_text = False
         self._has_told_stray = False
         self._entered: tuple[float, Collection[Screen[Any]]] | None = None
-        """When the last key was Enter, and the screens that were open then; None after another key."""
+        """When the last Enter was pressed, unless other keys followed, and the screens that were open then."""
 
     @property
     def idle_s(self) -> float:
@@ -136,15 +138,22 @@ class Keys:
 
     def _is_for_what_was_before(self, event: events.Key) -> bool:
         """Whether this is Enter again, before anyone could see, and read, what Enter has just opened."""
-        at_s, screens = self._clock() - age_of(event.time, time.monotonic()), tuple(self._app.screen_stack)
-        before, self._entered = self._entered, (at_s, screens) if event.key == "enter" else None
-        if before is None or self._entered is None or screens[-1] in before[1]:
+        before = self._entered
+        if event.key != "enter":
+            self._entered = before and (-math.inf, before[1])
             return False
-        opened = getattr(screens[-1], "opened", None)
+        at_s, screen = self._clock() - age_of(event.time, time.monotonic()), self._app.screen
+        self._entered = at_s, WeakSet(self._app.screen_stack)
+        if before is None or screen in before[1]:
+            return False
+        opened = getattr(screen, "opened", None)
         is_shown = not isinstance(opened, AnswerGuard) or opened.was_shown_before(event)
         if is_shown and at_s - before[0] >= GUARD_S:
             return False
         self._entered = at_s, before[1]
+        if (warn := getattr(screen, "warn", None)) is not None:
+            warn(TOO_SOON.format(again="press Enter again"))
+            screen.set_timer(WARNING_S, partial(warn, ""))
         return True
 
     def note_question_gone(self, *, took_text: bool) -> None:

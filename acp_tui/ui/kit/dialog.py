@@ -72,6 +72,8 @@ class FrameKeys(Widget):
 
     keys = reactive("", layout=True)
     has_row = reactive(default=True, layout=True)
+    warning = reactive("", layout=True)
+    """Shown in their place."""
 
     def __init__(self, keys: str) -> None:
         super().__init__(classes="frame-keys")
@@ -84,7 +86,8 @@ class FrameKeys(Widget):
         return Content("\n".join(self._lines(self.content_size.width)))
 
     def _lines(self, width: int) -> list[str]:
-        told = [key for key in self.keys.split(SEPARATOR) if self.has_row or not key.startswith(FOR_ROWS)]
+        keys = (self.warning or self.keys).split(SEPARATOR)
+        told = [key for key in keys if self.has_row or not key.startswith(FOR_ROWS)]
         return key_lines(keys_in_force(self).hint(SEPARATOR.join(told)).split(SEPARATOR), width, self.app.size.height)
 
 
@@ -111,6 +114,10 @@ class Dialog(ModalScreen[R]):
 
     def on_screen_resume(self) -> None:
         self.opened.arm()
+
+    def warn(self, text: str) -> None:
+        """Show this in place of the keys; "" shows the keys again."""
+        self.frame.warn(text)
 
     def action_close(self) -> None:
         self.dismiss(None)
@@ -153,6 +160,9 @@ class Frame(Vertical):
     def key_lines(self) -> int:
         """How many lines the keys take."""
         return self._keys.size.height
+
+    def warn(self, text: str) -> None:
+        self._keys.warning = text
 
     def show_keys(self, keys: str) -> None:
         self._keys.keys = keys

@@ -43,13 +43,12 @@ class QuestionScreen(Dialog[bool]):
         self.lines = lines
         self.guard = QuestionGuard(self, type(self).clock)
         self.guard.allows = self.ALLOWS
-        self._keys = KEYS if lines else SHORT_KEYS
         self._no = Button("No", id="no", compact=True)
         text = Static(Content("\n").join(lines), markup=False)
         self._body = VerticalScroll(text, classes="dialog-body", can_focus=False)
         self._body.display = bool(lines)
         buttons = Horizontal(self._no, Button(yes, id="yes", compact=True), classes="dialog-buttons")
-        super().__init__(question, self._keys, self._body, buttons)
+        super().__init__(question, KEYS if lines else SHORT_KEYS, self._body, buttons)
 
     def on_mount(self) -> None:
         """Focus No, so that Enter means no."""
@@ -68,7 +67,7 @@ class QuestionScreen(Dialog[bool]):
 
     def warn(self, text: str) -> None:
         """Show this in place of the keys; "" shows the keys again."""
-        self.frame.show_keys(text or (WRITING if self.guard.is_writing else self._keys))
+        super().warn(text or (WRITING if self.guard.is_writing else ""))
 
     # Answers
 
