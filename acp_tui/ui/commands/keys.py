@@ -13,6 +13,7 @@ from weakref import WeakSet
 import anyio
 from textual import events
 from textual.app import App
+from textual.dom import DOMNode
 from textual.screen import Screen
 from textual.timer import Timer
 from textual.widget import Widget
@@ -193,7 +194,7 @@ class Keys:
         """The command that this key runs even while the agent asks something; None if the question gets it."""
         if not any(widget is not None and widget.has_class(ASKING) for widget in (self._app.screen, self._app.focused)):
             return None
-        command = _keymap_of(self._app).command_at(("session", "app"), key)
+        command = keys_in_force(self._app).command_at(("session", "app"), key)
         if command is None or not command.works_above_questions:
             return None
         copies = bool(getattr(self._app.focused, "selected_text", ""))
@@ -204,13 +205,7 @@ class Keys:
         focused = self._app.focused
         if event.is_printable and is_writing(focused):
             return event.key
-        return _keymap_of(self._app).meaning(places_of(focused or self._app.screen), event.key)
-
-
-def _keymap_of(app: App[Any]) -> Keymap:
-    """The keymap of our app, its reactive `keymap`; the default keymap in other apps."""
-    keymap = getattr(app, "keymap", None)
-    return keymap if isinstance(keymap, Keymap) else DEFAULT_KEYMAP
+        return keys_in_force(self._app).meaning(places_of(focused or self._app.screen), event.key)
 
 
 def keys_of(widget: Widget) -> Keys | None:
@@ -228,8 +223,10 @@ def is_unbound_text(focused: Widget | None, event: events.Key) -> bool:
     return event.is_printable and not has_use
 
 
-def keys_in_force(widget: Widget) -> Keymap:
-    return _keymap_of(widget.app)
+def keys_in_force(widget: DOMNode) -> Keymap:
+    """The keymap of our app, its reactive `keymap`; the default keymap in other apps."""
+    keymap = getattr(widget.app, "keymap", None)
+    return keymap if isinstance(keymap, Keymap) else DEFAULT_KEYMAP
 
 
 def idle_s(widget: Widget) -> float:

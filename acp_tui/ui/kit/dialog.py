@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, ClassVar, Final, TypeVar
 
@@ -73,7 +73,6 @@ class FrameKeys(Widget):
     keys = reactive("", layout=True)
     has_row = reactive(default=True, layout=True)
     warning = reactive("", layout=True)
-    """Shown in their place."""
 
     def __init__(self, keys: str) -> None:
         super().__init__(classes="frame-keys")
@@ -100,13 +99,14 @@ CLOSING: Final[Sequence[BindingType]] = (
 class Dialog(ModalScreen[R]):
     """A dialog, which returns None if it's closed without a choice."""
 
+    clock: ClassVar[Callable[[], float]] = staticmethod(time.monotonic)
     BINDINGS: ClassVar[list[BindingType]] = [*CLOSING]
 
     def __init__(self, title: str | Content, keys: str, *parts: Widget) -> None:
         super().__init__(classes="dialog")
         self.title = str(title)
         self.frame = Frame(title, keys, *parts)
-        self.opened = AnswerGuard(time.monotonic, self)
+        self.opened = AnswerGuard(type(self).clock, self)
         """Knows since when the terminal shows the dialog."""
 
     def compose(self) -> ComposeResult:
@@ -117,7 +117,7 @@ class Dialog(ModalScreen[R]):
 
     def warn(self, text: str) -> None:
         """Show this in place of the keys; "" shows the keys again."""
-        self.frame.warn(text)
+        self.frame.foot.warning = text
 
     def action_close(self) -> None:
         self.dismiss(None)
@@ -152,20 +152,9 @@ class Frame(Vertical):
     """
 
     def __init__(self, title: str | Content, keys: str, *parts: Widget) -> None:
-        self._keys = FrameKeys(keys)
+        self.foot = FrameKeys(keys)
         shown_title = shown_line(title) if isinstance(title, str) else title
-        super().__init__(Static(shown_title, classes="frame-title", markup=False), *parts, self._keys)
-
-    @property
-    def key_lines(self) -> int:
-        """How many lines the keys take."""
-        return self._keys.size.height
-
-    def warn(self, text: str) -> None:
-        self._keys.warning = text
-
-    def show_keys(self, keys: str) -> None:
-        self._keys.keys = keys
+        super().__init__(Static(shown_title, classes="frame-title", markup=False), *parts, self.foot)
 
     def on_filtered_list_moved(self, message: FilteredList.Moved) -> None:
-        self._keys.has_row = message.has_row
+        self.foot.has_row = message.has_row

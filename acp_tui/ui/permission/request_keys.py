@@ -179,9 +179,9 @@ class AnswerableRequest(Vertical, can_focus=True):
         is_letter = event.key in LETTERS.values()  # it answers other requests, so it isn't the beginning of a text
         no_answer = f"No answer has that letter; these keys answer: {keys_told(self.options)}" if is_letter else ""
         option = self._option_of(event.key)
-        decides = self._decision(event.key)
         rejects = option is not None and option.is_rejection
         # What decides and is no option says why not.
+        decides = self._decision(event.key)
         await self.guard.take_key(event, decides, no_answer, rejects=rejects, asks_on=option is None)
 
     def _option_of(self, key: str) -> PermissionOption | None:

@@ -57,7 +57,8 @@ class PatchedApp(App[None]):
 
     def let_go_of_terminal(self) -> None:
         """Stop the driver's threads. Call it when the app has ended, for whatever reason."""
-        self.pacer.let_go_of_terminal()
+        if self.pacer.terminal is not None:
+            self.pacer.terminal.end_threads()
 
     def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
         # Textual sends each frame at once, however late the terminal is.
