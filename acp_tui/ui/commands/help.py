@@ -73,7 +73,7 @@ class HelpScreen(ListDialog["str | None"]):
         """Tell what Enter does with the row: nothing if its command needs another focus."""
         value = self._rows.row.value if self._rows.row is not None else None
         does = "{list_choose} run · " * bool(value.action) if isinstance(value, Command) else "{list_choose} read · "
-        self.frame.show_keys(self.KEYS.replace("{list_choose} run · ", does))
+        self.frame.foot.keys = self.KEYS.replace("{list_choose} run · ", does)
 
     @on(FilteredList.Chosen)
     def _do_row(self, message: FilteredList.Chosen) -> None:

@@ -6,11 +6,14 @@ import math
 import time
 from collections import deque
 from collections.abc import Callable, Collection
+from functools import partial
 from typing import Any, Final
+from weakref import WeakSet
 
 import anyio
 from textual import events
 from textual.app import App
+from textual.dom import DOMNode
 from textual.screen import Screen
 from textual.timer import Timer
 from textual.widget import Widget
@@ -19,7 +22,7 @@ from acp_tui.conversation import GUARD_S
 from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP, Keymap, is_writing, places_of
 from acp_tui.ui.kit import answer_guard
-from acp_tui.ui.kit.answer_guard import REPEAT_S, AnswerGuard, age_of
+from acp_tui.ui.kit.answer_guard import REPEAT_S, TOO_SOON, WARNING_S, AnswerGuard, age_of
 from acp_tui.ui.kit.notice_lines import ASKING
 from acp_tui.ui.textual_gaps.internals import bindings_of_key, has_priority
 
@@ -59,7 +62,7 @@ class Keys:
         self._gone_took_text = False
         self._has_told_stray = False
         self._entered: tuple[float, Collection[Screen[Any]]] | None = None
-        """When the last key was Enter, and the screens that were open then; None after another key."""
+        """When the last Enter was pressed, unless other keys followed, and the screens that were open then."""
 
     @property
     def idle_s(self) -> float:
@@ -136,15 +139,22 @@ class Keys:
 
     def _is_for_what_was_before(self, event: events.Key) -> bool:
         """Whether this is Enter again, before anyone could see, and read, what Enter has just opened."""
-        at_s, screens = self._clock() - age_of(event.time, time.monotonic()), tuple(self._app.screen_stack)
-        before, self._entered = self._entered, (at_s, screens) if event.key == "enter" else None
-        if before is None or self._entered is None or screens[-1] in before[1]:
+        before = self._entered
+        if event.key != "enter":
+            self._entered = before and (-math.inf, before[1])
             return False
-        opened = getattr(screens[-1], "opened", None)
+        at_s, screen = self._clock() - age_of(event.time, time.monotonic()), self._app.screen
+        self._entered = at_s, WeakSet(self._app.screen_stack)
+        if before is None or screen in before[1]:
+            return False
+        opened = getattr(screen, "opened", None)
         is_shown = not isinstance(opened, AnswerGuard) or opened.was_shown_before(event)
         if is_shown and at_s - before[0] >= GUARD_S:
             return False
         self._entered = at_s, before[1]
+        if (warn := getattr(screen, "warn", None)) is not None:
+            warn(TOO_SOON.format(again="press Enter again"))
+            screen.set_timer(WARNING_S, partial(warn, ""))
         return True
 
     def note_question_gone(self, *, took_text: bool) -> None:
@@ -184,7 +194,7 @@ class Keys:
         """The command that this key runs even while the agent asks something; None if the question gets it."""
         if not any(widget is not None and widget.has_class(ASKING) for widget in (self._app.screen, self._app.focused)):
             return None
-        command = _keymap_of(self._app).command_at(("session", "app"), key)
+        command = keys_in_force(self._app).command_at(("session", "app"), key)
         if command is None or not command.works_above_questions:
             return None
         copies = bool(getattr(self._app.focused, "selected_text", ""))
@@ -195,13 +205,7 @@ class Keys:
         focused = self._app.focused
         if event.is_printable and is_writing(focused):
             return event.key
-        return _keymap_of(self._app).meaning(places_of(focused or self._app.screen), event.key)
-
-
-def _keymap_of(app: App[Any]) -> Keymap:
-    """The keymap of our app, its reactive `keymap`; the default keymap in other apps."""
-    keymap = getattr(app, "keymap", None)
-    return keymap if isinstance(keymap, Keymap) else DEFAULT_KEYMAP
+        return keys_in_force(self._app).meaning(places_of(focused or self._app.screen), event.key)
 
 
 def keys_of(widget: Widget) -> Keys | None:
@@ -219,8 +223,10 @@ def is_unbound_text(focused: Widget | None, event: events.Key) -> bool:
     return event.is_printable and not has_use
 
 
-def keys_in_force(widget: Widget) -> Keymap:
-    return _keymap_of(widget.app)
+def keys_in_force(widget: DOMNode) -> Keymap:
+    """The keymap of our app, its reactive `keymap`; the default keymap in other apps."""
+    keymap = getattr(widget.app, "keymap", None)
+    return keymap if isinstance(keymap, Keymap) else DEFAULT_KEYMAP
 
 
 def idle_s(widget: Widget) -> float:

@@ -332,7 +332,7 @@ class AgentsScreen(Dialog[ListedAgent | None]):
     @on(FilteredList.Moved)
     def _show_keys_of_row(self) -> None:
         """Update the keys shown: they depend on the agent, and in a search, digits are part of it."""
-        self.frame.show_keys(self._keys)
+        self.frame.foot.keys = self._keys
 
     @on(FilteredList.Chosen)
     def _take_agent(self, message: FilteredList.Chosen) -> None:
@@ -396,7 +396,7 @@ class StepDialog(Dialog[R | None], Generic[R]):
             result = await self._step(lambda text: self._said.update(shown_line(text)))
         except InstallFailed as error:
             self._said.update(shown("\n".join(filter(None, (str(error), error.hint))), "$text-error"))
-            self.frame.show_keys("{dialog_close} back")
+            self.frame.foot.keys = "{dialog_close} back"
         else:
             self.dismiss(result)
 

@@ -131,10 +131,6 @@ class AnswerGuard:
         """Restart the pause: the question got the focus just now, or is about to be in view again."""
         self.note_move()
 
-    def note_focus(self) -> None:
-        """Restart the pause: the focus came or went."""
-        self.arm()
-
     def note_news(self) -> None:
         """Restart the pause: the question reads differently, so nobody has read it yet."""
         self.arm()
@@ -189,9 +185,7 @@ class AnswerGuard:
 
     def repeats(self, event: Key) -> bool:
         """Whether this is the last key again, without a pause: it's held, or was pressed twice. Ask before `takes`."""
-        last = self.last_press
-        is_same = last is not None and (last.clock, last.key) == (self._clock, event.key)
-        return is_same and last is not None and self._pressed_time(event) - last.at_s < GUARD_S
+        return self._is_last_again(event.key, self._pressed_time(event), GUARD_S)
 
     def takes(self, event: Message) -> bool:
         """Whether this key, click, or paste came after a pause. It restarts the pause in any case.
@@ -230,17 +224,15 @@ class AnswerGuard:
         last = self.last_press
         return last is not None and last.seen != (self, self._version) and self._is_last_again(key, at_s)
 
-    def _is_last_again(self, key: str, at_s: float) -> bool:
+    def _is_last_again(self, key: str, at_s: float, within_s: float = REPEAT_S) -> bool:
         """Whether the key may be held since the last press."""
-        last = self.last_press
-        is_same = last is not None and bool(key) and (last.clock, last.key) == (self._clock, key)
-        return is_same and last is not None and at_s - last.at_s < REPEAT_S
+        last = self.last_press if key else None
+        return last is not None and (last.clock, last.key) == (self._clock, key) and at_s - last.at_s < within_s
 
     @property
     def is_asked_elsewhere(self) -> bool:
         """Whether the user has just been asked something else, which the key may be meant for."""
-        keyboard = self._keyboard
-        return keyboard is not None and keyboard.is_asked_elsewhere
+        return self._keyboard is not None and self._keyboard.is_asked_elsewhere
 
     @property
     def _keyboard(self) -> Keyboard | None:
@@ -351,10 +343,13 @@ class QuestionGuard(AnswerGuard):
             self._end_hold()
         return super().takes(event) and not (self.is_writing and isinstance(event, Key) and event.key == "enter")
 
-    async def take_key(self, event: Key, decides: str = "", no_answer: str = "", *, rejects: bool = False) -> None:
+    async def take_key(
+        self, event: Key, decides: str = "", no_answer: str = "", *, rejects: bool = False, asks_on: bool = False
+    ) -> None:
         """Act on a key, or hold it, or write it. `decides` says what it would decide; "" if it decides nothing.
 
         `no_answer` is what to say instead of writing it; "" writes all but digits. `rejects`: it allows nothing.
+        `asks_on`: nor does it decide before the user has written more, so it needs no pause before it.
 
         At once: by the time Textual resolves a binding, the question or the focus may have changed.
         """
@@ -374,7 +369,7 @@ class QuestionGuard(AnswerGuard):
             event.stop()
             self._has_answer = True
             self.can_answer = can_answer or is_soon
-            if self.may_answer("press it again", rejects=rejects):
+            if asks_on or self.may_answer("press it again", rejects=rejects):
                 await self._hold_back(event, binding.action, decides)
             self.can_answer = False
         elif binding is not None:

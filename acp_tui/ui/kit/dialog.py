@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, ClassVar, Final, TypeVar
 
@@ -76,6 +76,7 @@ class FrameKeys(Widget):
     keys = reactive("", layout=True)
     has_row = reactive(default=True, layout=True)
     is_searching = reactive(default=False, layout=True)
+    warning = reactive("", layout=True)
 
     def __init__(self, keys: str) -> None:
         super().__init__(classes="frame-keys")
@@ -88,7 +89,8 @@ class FrameKeys(Widget):
         return Content("\n".join(self._lines(self.content_size.width)))
 
     def _lines(self, width: int) -> list[str]:
-        told = [key for key in self.keys.split(SEPARATOR) if self.has_row or not key.startswith(FOR_ROWS)]
+        keys = (self.warning or self.keys).split(SEPARATOR)
+        told = [key for key in keys if self.has_row or not key.startswith(FOR_ROWS)]
         told = [CLEARS if self.is_searching and key.startswith("{dialog_close}") else key for key in told]
         return key_lines(keys_in_force(self).hint(SEPARATOR.join(told)).split(SEPARATOR), width, self.app.size.height)
 
@@ -102,13 +104,14 @@ CLOSING: Final[Sequence[BindingType]] = (
 class Dialog(ModalScreen[R]):
     """A dialog, which returns None if it's closed without a choice."""
 
+    clock: ClassVar[Callable[[], float]] = staticmethod(time.monotonic)
     BINDINGS: ClassVar[list[BindingType]] = [*CLOSING]
 
     def __init__(self, title: str | Content, keys: str, *parts: Widget) -> None:
         super().__init__(classes="dialog")
         self.title = str(title)
         self.frame = Frame(title, keys, *parts)
-        self.opened = AnswerGuard(time.monotonic, self)
+        self.opened = AnswerGuard(type(self).clock, self)
         """Knows since when the terminal shows the dialog."""
 
     def compose(self) -> ComposeResult:
@@ -116,6 +119,10 @@ class Dialog(ModalScreen[R]):
 
     def on_screen_resume(self) -> None:
         self.opened.arm()
+
+    def warn(self, text: str) -> None:
+        """Show this in place of the keys; "" shows the keys again."""
+        self.frame.foot.warning = text
 
     def action_close(self) -> None:
         self.dismiss(None)
@@ -140,7 +147,8 @@ class Dialog(ModalScreen[R]):
         prompt = self.prompt_below
         if prompt is not None and self.frame.region.overlaps(prompt.region):
             written = make_visible_line(prompt.text.rpartition("\n")[2])[-MAX_WRITTEN:]
-            self.frame.show_keys(f"In your draft: {written}{SEPARATOR}{self.frame.keys.rpartition(SEPARATOR)[2]}")
+            foot = self.frame.foot
+            foot.keys = f"In your draft: {written}{SEPARATOR}{foot.keys.rpartition(SEPARATOR)[2]}"
         for screen in self.app.screen_stack:
             screen.refresh()
 
@@ -154,21 +162,9 @@ class Frame(Vertical):
     """
 
     def __init__(self, title: str | Content, keys: str, *parts: Widget) -> None:
-        self._keys = FrameKeys(keys)
+        self.foot = FrameKeys(keys)
         shown_title = shown_line(title) if isinstance(title, str) else title
-        super().__init__(Static(shown_title, classes="frame-title", markup=False), *parts, self._keys)
-
-    @property
-    def key_lines(self) -> int:
-        """How many lines the keys take."""
-        return self._keys.size.height
-
-    @property
-    def keys(self) -> str:
-        return self._keys.keys
-
-    def show_keys(self, keys: str) -> None:
-        self._keys.keys = keys
+        super().__init__(Static(shown_title, classes="frame-title", markup=False), *parts, self.foot)
 
     def on_filtered_list_moved(self, message: FilteredList.Moved) -> None:  # by name: it imports this module
-        self._keys.has_row, self._keys.is_searching = message.has_row, message.is_searching
+        self.foot.has_row, self.foot.is_searching = message.has_row, message.is_searching

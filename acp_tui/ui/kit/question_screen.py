@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar, Final
 
@@ -19,8 +18,6 @@ from acp_tui.ui.kit.dialog import Dialog
 from acp_tui.ui.textual_gaps.internals import bindings_of_key
 
 WRITING: Final = "What you write goes to your draft; Tab to answer here"
-
-
 NO: Final = "answer(False)"
 SHORT_KEYS: Final = "y yes · n no · {dialog_close} no"
 KEYS: Final = "y yes · n no · {move_up} {move_down} read on · {dialog_close} no"
@@ -32,7 +29,6 @@ class QuestionScreen(Dialog[bool]):
     It comes by itself, so the user may be writing: what can't be an answer goes to the draft below.
     """
 
-    clock: ClassVar[Callable[[], float]] = staticmethod(time.monotonic)
     ALLOWS: ClassVar[bool] = False
     """Whether a yes lets somebody do something, not only what the user has just asked for."""
     PLACE: Final = "ask"
@@ -43,13 +39,12 @@ class QuestionScreen(Dialog[bool]):
         self.lines = lines
         self.guard = QuestionGuard(self, type(self).clock)
         self.guard.allows = self.ALLOWS
-        self._keys = KEYS if lines else SHORT_KEYS
         self._no = Button("No", id="no", compact=True)
         text = Static(Content("\n").join(lines), markup=False)
         self._body = VerticalScroll(text, classes="dialog-body", can_focus=False)
         self._body.display = bool(lines)
         buttons = Horizontal(self._no, Button(yes, id="yes", compact=True), classes="dialog-buttons")
-        super().__init__(question, self._keys, self._body, buttons)
+        super().__init__(question, KEYS if lines else SHORT_KEYS, self._body, buttons)
 
     def on_mount(self) -> None:
         """Focus No, so that Enter means no."""
@@ -67,8 +62,7 @@ class QuestionScreen(Dialog[bool]):
         self.guard.note_move()
 
     def warn(self, text: str) -> None:
-        """Show this in place of the keys; "" shows the keys again."""
-        self.frame.show_keys(text or (WRITING if self.guard.is_writing else self._keys))
+        super().warn(text or (WRITING if self.guard.is_writing else ""))
 
     # Answers
 

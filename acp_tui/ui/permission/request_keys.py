@@ -179,10 +179,10 @@ class AnswerableRequest(Vertical, can_focus=True):
         is_letter = event.key in LETTERS.values()  # it answers other requests, so it isn't the beginning of a text
         no_answer = f"No answer has that letter; these keys answer: {keys_told(self.options)}" if is_letter else ""
         option = self._option_of(event.key)
+        rejects = option is not None and option.is_rejection
+        # What decides and is no option says why not.
         decides = self._decision(event.key)
-        # What decides and is no option says why not. A user who has come to the card does that without any pause.
-        rejects = option.is_rejection if option is not None else bool(decides) and self.guard.is_unasked
-        await self.guard.take_key(event, decides, no_answer, rejects=rejects)
+        await self.guard.take_key(event, decides, no_answer, rejects=rejects, asks_on=option is None)
 
     def _option_of(self, key: str) -> PermissionOption | None:
         """The answer that the key stands for; None if it stands for none."""

@@ -391,7 +391,7 @@ class SessionsDialog(Dialog[Act | None]):
         is_needed = any(row.is_tab and row.group == NEEDS_YOU for row in rows)
         height = min(self.size.height, MOST_LINES)
         is_low = self.has_class("-low")
-        beside = LINES_AROUND - is_low - is_needed + self.frame.key_lines  # without a title, or a blank line
+        beside = LINES_AROUND - is_low - is_needed + self.frame.foot.size.height  # without a title, or a blank line
         room = height - beside - max(height // LIST_SHARE, 3)
         self._card_lines = min(self._card_lines, room) * is_needed
         is_dense = is_low or (is_needed and both > height - beside - self._card_lines)
@@ -490,7 +490,7 @@ class SessionsDialog(Dialog[Act | None]):
     @on(FilteredList.Moved)
     def _show_row(self) -> None:
         """Show its keys, what its agent asks, and the lines that match the search."""
-        self.frame.show_keys(self._keys)
+        self.frame.foot.keys = self._keys
         self._say_how_it_stands()
         self._show_question()
         if self._reading is None or self._reading.is_finished:

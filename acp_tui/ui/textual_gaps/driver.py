@@ -21,9 +21,10 @@ from rich.console import RenderableType
 from textual.app import App
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
-from textual.events import Key, MouseDown, Paste
+from textual.events import Key, MouseDown, Paste, Resize
 from textual.geometry import Region
 from textual.message import Message
+from textual.messages import InBandWindowResize
 from textual.screen import Screen
 
 from acp_tui.client.desktop import ANSWER, QUESTION, SURE_QUESTION, lag_s
@@ -136,6 +137,8 @@ class PacedDriver(LinuxDriver):
         """The numbers of the questions whose answers can be told from the others."""
         self.lag_s = lag_s("")
         """How long what was answered may still be on its way to the user."""
+        self._has_to_report = False
+        """Whether the terminal was just told to report the size of its window: now, and whenever that changes."""
         self._read_s = 0.0
         """When that thread last read something the user did, in monotonic seconds."""
         self._file: Any = WatchedFile(cast(TextIO, self._file), self.flow)
@@ -187,6 +190,10 @@ class PacedDriver(LinuxDriver):
         if not isinstance(message, TerminalAnswered):
             if isinstance(message, Key | Paste | MouseDown):
                 self._read_s = message.time
+            elif isinstance(message, InBandWindowResize):
+                self._has_to_report = message.supported and not message.enabled  # Textual enables it, and it reports
+            elif isinstance(message, Resize) and self._has_to_report:
+                self._has_to_report, message.is_first_report = False, True  # type: ignore[attr-defined]
             super().process_message(message)
             return
         number = None
@@ -299,11 +306,6 @@ class FramePacer:
         repair_terminal_input()
         return PacedDriver
 
-    def let_go_of_terminal(self) -> None:
-        """Stop the driver's threads. Call it when the app has ended, for whatever reason."""
-        if isinstance(self._app._driver, PacedDriver):
-            self._app._driver.end_threads()
-
     def has_room(self, *, is_small: bool) -> bool:
         """Whether the terminal can take a frame now. Until the last frame is complete, only a small one."""
         if self._missed and not is_small:
@@ -321,7 +323,7 @@ class FramePacer:
         """Send this frame, or as much of it as fits, and the rest later."""
         rows, terminal = rows_of(renderable), self.terminal
         is_dropped = self._app._batch_count > 0  # by Textual (8.2.8), which wouldn't draw these rows again
-        if rows and (is_dropped or (terminal is not None and len(rows) > self._rows_to_send(terminal.flow))):
+        if rows and (is_dropped or (terminal is not None and len(rows) > self._rows_to_send(terminal))):
             self._missed.update(rows)
             self._send_missed_later()
             return
@@ -334,19 +336,15 @@ class FramePacer:
                 terminal.ask()
         self.fence.note_sent()
 
-    def _rows_to_send(self, flow: FlowControl) -> int:
+    def _rows_to_send(self, terminal: PacedDriver) -> int:
         """How many rows to send now: all, or as many as won't delay an echo too much."""
-        now_s = time.monotonic()
+        now_s, flow = time.monotonic(), terminal.flow
         if not flow.has_room(now_s, is_small=True):
             return 0
         room = flow.room(now_s)
-        if room <= 0 and not self._is_echo(now_s):
+        if room <= 0 and not terminal.has_input_since(now_s - ECHO_S):  # a small frame may be the echo
             return 0
         return max(int(min(room / self._row_length, self._app.size.height)), SMALL_ROWS)
-
-    def _is_echo(self, now_s: float) -> bool:
-        """Whether the user has just typed, so that a small frame may be the echo."""
-        return self.terminal is None or self.terminal.has_input_since(now_s - ECHO_S)
 
     def note_batch_end(self) -> None:
         """Draw what wasn't drawn during a batch. Textual would wait for the screen's next message."""
@@ -371,7 +369,7 @@ class FramePacer:
             self._send_missed_later()
             return
         # From the bottom up: the prompt and new text are there.
-        count = len(self._missed) if terminal is None else self._rows_to_send(terminal.flow)
+        count = len(self._missed) if terminal is None else self._rows_to_send(terminal)
         rows = sorted(self._missed, reverse=True)[:count]
         self._missed.difference_update(rows)  # the same set always: the fence looks at it
         draw_rows_again(self._app.screen, rows)  # intermediate states were never sent, and aren't missed
@@ -381,8 +379,7 @@ class FramePacer:
 
 def has_room(app: App[Any], *, is_small: bool) -> bool:
     """Whether an app's terminal can take a frame now. Always True for an app without pacing."""
-    pacer = getattr(app, "pacer", None)
-    return not isinstance(pacer, FramePacer) or pacer.has_room(is_small=is_small)
+    return not isinstance(pacer := getattr(app, "pacer", None), FramePacer) or pacer.has_room(is_small=is_small)
 
 
 def draw_rows_again(screen: Screen[Any], rows: Iterable[int]) -> None:

@@ -57,11 +57,19 @@ class PatchedApp(App[None]):
 
     def let_go_of_terminal(self) -> None:
         """Stop the driver's threads. Call it when the app has ended, for whatever reason."""
-        self.pacer.let_go_of_terminal()
+        if self.pacer.terminal is not None:
+            self.pacer.terminal.end_threads()
 
     def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
         # Textual sends each frame at once, however late the terminal is.
         self.pacer.display(renderable, partial(super()._display, screen))
+
+    def _check_resize(self) -> None:
+        # Textual draws nothing if the window has its old size back, even if the terminal dropped rows in between.
+        if self._resize_event is not None and self.screen_stack and not hasattr(self._resize_event, "is_first_report"):
+            self.pacer.shown.forget()
+            self.screen.refresh()
+        super()._check_resize()
 
     def _end_batch(self) -> None:
         # Textual drops the frames of a batch, and tells nobody when it ends.

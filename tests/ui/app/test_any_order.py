@@ -61,7 +61,7 @@ from acp_tui.conversation.updates import (
 )
 from acp_tui.protocol.roles import AgentCapabilities
 from acp_tui.ui.app.app import AcpTuiApp
-from acp_tui.ui.kit.question_screen import QuestionScreen
+from acp_tui.ui.kit.dialog import Dialog
 from acp_tui.ui.kit.themes import DARK
 from acp_tui.ui.permission.form_card import FormCard
 from acp_tui.ui.session.panel import SessionPanel
@@ -232,7 +232,7 @@ def _clocks() -> Iterator[tuple[object, str]]:
     for module in [*sys.modules.values()]:
         if module.__name__.startswith(("textual.", "acp_tui.")):
             yield from ((module, name) for name, value in vars(module).items() if value in CLOCKS)
-    yield QuestionScreen, "clock"
+    yield Dialog, "clock"
 
 
 def _methods() -> Iterator[FunctionType]:

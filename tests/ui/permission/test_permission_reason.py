@@ -76,6 +76,23 @@ async def test_a_key_that_came_early_opens_the_reason_all_the_same() -> None:
 
 
 @pytest.mark.usefixtures("keys_are_held")
+async def test_on_a_card_that_was_shown_just_now_the_key_opens_the_reason() -> None:
+    async with open_page() as page:
+        await page.ask("call", title="Edit a file")
+        page.card.guard.come_unasked()
+        await page.settled()
+        page.card.guard.arm()  # as if it was shown only now
+
+        await page.press("w")
+        assert "Too soon" not in page.text
+        await page.until(lambda: WHY_NOT in page.text)
+        await page.press(*"too big", "enter")
+
+        assert page.decisions == {"call": REJECT.option_id}
+        assert page.connection.prompts == [reason_prompt("Edit a file", "too big")]
+
+
+@pytest.mark.usefixtures("keys_are_held")
 async def test_a_reason_that_went_into_the_prompt_with_its_key_is_still_the_reason() -> None:
     async with open_page() as page:
         for press, keys in ((page.press, "w"), (page.press_slowly, "w"), (page.press_slowly, "fw")):

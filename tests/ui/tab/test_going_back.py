@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -310,13 +310,18 @@ async def test_a_second_enter_at_once_is_not_for_what_the_first_one_opened() -> 
         await page.write("/handover")
         await page.press("enter")
         await page.until(lambda: "◉ Go on with another agent" in page.text)
+        assert "Enter do it" in page.text
         await page.press("enter", "enter")
         assert "◉ Go on with another agent" in page.text
+        assert "Too soon: pause, then press Enter again" in page.text
         await page.press_slowly("enter")
         await page.until(lambda: "◉ Go on with another agent" not in page.text)
 
 
-async def test_enter_again_is_not_for_what_the_terminal_does_not_show_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("keys", [("enter", "enter"), ("down", "enter"), ("w", "enter")])
+async def test_enter_again_is_not_for_what_the_terminal_does_not_show_yet(
+    monkeypatch: pytest.MonkeyPatch, keys: Sequence[str]
+) -> None:
     shown: dict[object, Callable[[float], None]] = {}
 
     def when_shown(key: object, _: Widget, tell: Callable[[float], None], *, is_known: bool = False) -> None:
@@ -330,8 +335,9 @@ async def test_enter_again_is_not_for_what_the_terminal_does_not_show_yet(monkey
         monkeypatch.setattr(answer_guard, "fence_of", lambda _: fence)
         await page.press("enter")
         await page.until(lambda: "◉ Go on with another agent" in page.text)
-        await page.press_slowly("enter", "enter")
+        await page.press_slowly(*keys)
         assert "◉ Go on with another agent" in page.text
+        assert "Too soon: pause, then press Enter again" in page.text
         for tell in shown.values():
             tell(time.monotonic())
         await page.press_slowly("enter")
