@@ -77,6 +77,8 @@ class FrameKeys(Widget):
     has_row = reactive(default=True, layout=True)
     is_searching = reactive(default=False, layout=True)
     warning = reactive("", layout=True)
+    written = reactive("", layout=True)
+    """What was typed here goes to a draft that can't be seen. This is its end."""
 
     def __init__(self, keys: str) -> None:
         super().__init__(classes="frame-keys")
@@ -92,7 +94,9 @@ class FrameKeys(Widget):
         keys = (self.warning or self.keys).split(SEPARATOR)
         told = [key for key in keys if self.has_row or not key.startswith(FOR_ROWS)]
         told = [CLEARS if self.is_searching and key.startswith("{dialog_close}") else key for key in told]
-        return key_lines(keys_in_force(self).hint(SEPARATOR.join(told)).split(SEPARATOR), width, self.app.size.height)
+        told = keys_in_force(self).hint(SEPARATOR.join(told)).split(SEPARATOR)
+        draft = [f"In your draft: {self.written}"] * bool(self.written)
+        return key_lines([*draft, *told], width, self.app.size.height)
 
 
 CLOSING: Final[Sequence[BindingType]] = (
@@ -146,9 +150,7 @@ class Dialog(ModalScreen[R]):
     def _show_below(self) -> None:
         prompt = self.prompt_below
         if prompt is not None and self.frame.region.overlaps(prompt.region):
-            written = make_visible_line(prompt.text.rpartition("\n")[2])[-MAX_WRITTEN:]
-            foot = self.frame.foot
-            foot.keys = f"In your draft: {written}{SEPARATOR}{foot.keys.rpartition(SEPARATOR)[2]}"
+            self.frame.foot.written = make_visible_line(prompt.text.rpartition("\n")[2])[-MAX_WRITTEN:]
         for screen in self.app.screen_stack:
             screen.refresh()
 
