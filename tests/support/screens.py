@@ -224,8 +224,7 @@ class Shown:
     async def press(self, *keys: str) -> None:
         """Press these keys in order: Textual's names, or letters and digits."""
         for key in keys:
-            self.pilot.app.post_message(Key(key, " " if key == "space" else key if len(key) == 1 else None))
-            await self.settled()
+            await self.press_at_once(key)
 
     async def click(self, text: str) -> None:
         """Click the first place that shows this text."""
@@ -339,7 +338,7 @@ class Page(Shown):
     async def press_at_once(self, *keys: str) -> None:
         """Press these keys faster than they are handled, as over a slow line."""
         for key in keys:
-            self.pilot.app.post_message(Key(key, key if len(key) == 1 else None))
+            self.pilot.app.post_message(Key(key, " " if key == "space" else key if len(key) == 1 else None))
         await self.settled()
 
     async def press_slowly(self, *keys: str) -> None:

@@ -45,15 +45,18 @@ KEYS_OF_ALL: Final = frozenset({"escape", "tab", "shift+tab", "ctrl+s", "pageup"
 
 
 class Parts(Vertical):
-    """Fields or buttons of the card. Records which keys bubbled up from them."""
+    """Fields or buttons of the card. Records which keys bubble up from them."""
 
     DEFAULT_CSS = "Parts { height: auto; }"
-    last: events.Event | None = None
+
+    def __init__(self, bubbling: set[events.Event], widget_id: str | None = None) -> None:
+        super().__init__(id=widget_id)
+        self._bubbling = bubbling
 
     @on(events.Key)
     @on(events.Paste)
     def _record(self, event: events.Key | events.Paste) -> None:
-        self.last = event
+        self._bubbling.add(event)
 
 
 class FormCard(VerticalScroll, can_focus=True):
@@ -92,7 +95,9 @@ class FormCard(VerticalScroll, can_focus=True):
         self._count = 1
         self._editors = [FieldEditor(field) for field in asked.fields] if isinstance(asked, elicitation.Form) else []
         self._rows = self._rows_that_answer()
-        self._parts, self._foot = Parts(), Parts(id="foot")
+        self._bubbling = set[events.Event]()
+        """Keys that a field or button has had before the card."""
+        self._parts, self._foot = Parts(self._bubbling), Parts(self._bubbling, "foot")
         self._title, self._keys = Static(id="asker", markup=False), Static(id="keys", markup=False)
         self._said = Static(classes="dialog-warning", markup=False)
         self._is_enter_meant = False
@@ -271,7 +276,8 @@ class FormCard(VerticalScroll, can_focus=True):
                 self.call_after_refresh(editor.reveal)
 
     async def on_key(self, event: events.Key) -> None:
-        if event in (self._parts.last, self._foot.last):
+        if event in self._bubbling:
+            self._bubbling.remove(event)
             await self._take_key_of_part(event)
         elif self.screen.focused is self:
             decides = f"{event.key} answers" if event.key.isdecimal() else ""
@@ -306,7 +312,8 @@ class FormCard(VerticalScroll, can_focus=True):
 
     def on_paste(self, event: events.Paste) -> None:
         """Send text pasted on the card itself to the prompt. Fields have taken theirs."""
-        if event in (self._parts.last, self._foot.last):
+        if event in self._bubbling:
+            self._bubbling.remove(event)
             event.stop()
             self.guard.takes(event)
         else:

@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 from textual.events import Key
-from textual.widgets import Button
+from textual.widgets import Button, Input
 
 from acp_tui.conversation.elicitation import (
     BooleanField,
@@ -148,6 +148,18 @@ async def test_on_the_smallest_screen_a_question_shows_its_answers_and_how_to_gi
     async with open_form(asked, size=(40, 12)) as page:
         for part in ("for the project?", "1 ○ First", "Send 0 Decline Cancel", "1-3 ↑↓ Enter answer"):
             assert part in page.words
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_keys_that_come_together_do_in_a_field_what_they_do_one_by_one(seed: int) -> None:
+    moves = ("a", "b", "space", "backspace", "delete", "left", "right", "home", "end", "ctrl+w")
+    keys = Random(seed).choices(moves, k=30)
+    filled = []
+    for is_burst in (False, True):
+        async with open_form(form(TextField("one", default="as it is"), TextField("two"), MORE)) as page:
+            await (page.press_at_once(*keys) if is_burst else page.press(*keys))
+            filled.append([field.value for field in page.pilot.app.screen.query("FieldEditor Input").results(Input)])
+    assert filled[0] == filled[1]
 
 
 @pytest.mark.parametrize("size", [(120, 40), (80, 24), (60, 16)])
