@@ -246,6 +246,7 @@ class Walk:
     def __init__(self, draft: str, past: Sequence[str]) -> None:
         """`past` begins with the latest."""
         self._texts = [draft, *past]
+        self._sent = ["", *past]
         self._at = 0
 
     @property
@@ -254,9 +255,10 @@ class Walk:
         return self._texts[self._at]
 
     @property
-    def left_draft(self) -> str:
-        """The draft, if the walk is at an earlier prompt; otherwise ""."""
-        return self._texts[0] if self._at else ""
+    def left(self) -> Sequence[str]:
+        """What was written elsewhere than at the current position, and not sent: the draft, and changed prompts."""
+        texts = enumerate(zip(self._texts, self._sent, strict=True))
+        return [text for at, (text, sent) in texts if at != self._at and text.strip() and text != sent]
 
     def step(self, text: str, step: int) -> bool:
         """Store `text` and go `step` prompts into the past, or back if negative; return False at the end."""
@@ -271,6 +273,7 @@ class Walk:
         """Go to this prompt. If it isn't there, as for one of another project, insert it after the draft."""
         if text not in self._texts[1:]:
             self._texts.insert(1, text)
+            self._sent.insert(1, text)
         self._at = self._texts.index(text, 1)
 
 
@@ -334,7 +337,7 @@ class Recall:
         if place == before:
             self._session = session
             return
-        if self.left_draft:
+        if self.left:
             self._prompt.set_draft(self._unsent)
         self._walk = None
         if before_it is None or before_it.conversation is session.conversation:
@@ -396,23 +399,24 @@ class Recall:
         self._screen.run_worker(self._write())
 
     def _end_walk(self) -> None:
-        """Add the draft to the earlier prompts if one of them is in its place: it's the latest then."""
-        left, self._walk = self.left_draft, None
+        """Add what was left on the way to the earlier prompts. If the draft is among that, it's the latest then."""
+        left, self._walk = self.left, None
+        for text in reversed(left):
+            self._set_aside(text)
         if left:
-            self._set_aside(left)
             self._prompt.say("↑ brings the draft back")
 
     @property
-    def left_draft(self) -> str:
-        """The draft, if an earlier prompt is in its place; otherwise ""."""
-        return self._walk.left_draft if self._walk is not None else ""
+    def left(self) -> Sequence[str]:
+        """The draft if an earlier prompt is in its place, and earlier prompts that were changed and left."""
+        return self._walk.left if self._walk is not None else ()
 
     @property
     def _unsent(self) -> str:
-        """The draft, and after it the earlier prompt in its place, if that was changed."""
-        left, written = self.left_draft, self._prompt.whole_draft
+        """What was left, and after it what is in the prompt, unless that is an earlier prompt as it was."""
+        left, written = self.left, self._prompt.whole_draft
         is_unchanged = bool(left) and written in self._memory.history.texts_of(self._place.folder)
-        return "\n\n".join(filter(None, (left, "" if is_unchanged else written)))
+        return "\n\n".join(filter(None, (*left, "" if is_unchanged else written)))
 
     async def dropped(self, text: str, images: Sequence[PastedImage]) -> None:
         self.sent(await self._with_files(text, images))

@@ -183,7 +183,7 @@ class PromptController:
         One short word isn't kept: undo is enough for that.
         """
         text, images = self._prompt.draft, self._prompt.images
-        left = self.recall.left_draft if self.recall is not None else ""
+        left = self.recall.left if self.recall is not None else ()
         is_kept = bool(images or left) or len(text.split()) > 1 or len(text) > MAX_FORGOTTEN
         self._prompt.discard_draft(is_kept=is_kept)
         if not is_kept:
