@@ -39,6 +39,7 @@ from acp_tui.ui.textual_gaps.fence import fence_of
 
 if TYPE_CHECKING:
     from acp_tui.client.sessions.session import Session
+    from acp_tui.client.sessions.session_history import PastSession
 
 MAX_ROWS: Final = 8
 ROWS_AROUND: Final = 14
@@ -299,7 +300,8 @@ class Recall:
         self._screen = screen
         self._prompt = prompt
         self._memory = memory
-        self._place = DraftKey(str(cwd), f"starting-{time.time_ns()}")  # its own, so that nothing replaces it
+        self._before = f"starting-{time.time_ns()}"  # its own, so that nothing replaces it
+        self._place = DraftKey(str(cwd), self._before)
         memory.shown.add(self._place)
         self._walk: Walk | None = None
         self._put_at: tuple[int, int] | None = None
@@ -317,12 +319,20 @@ class Recall:
         self._session: Session | None = None
         """The session that the prompt is for."""
 
-    async def begin(self) -> None:
-        """Load earlier prompts and drafts."""
+    async def begin(self, past: PastSession | None = None) -> None:
+        """Load earlier prompts, and the draft of the earlier session that will be opened."""
         self._say(await self._memory.load())
         self._prompt.key_helpers.append(self)
         self._prompt.note_press = self._part_from_unseen
+        if past is not None:
+            self._go_to(DraftKey(str(past.cwd), str(past.session_id)))
+            await self._bring_back(is_new=False)
         self.draft_changed()
+
+    def _go_to(self, place: DraftKey) -> None:
+        self._memory.leave(self._place)
+        self._place = place
+        self._memory.shown.add(place)
 
     async def show_session(self, session: Session, *, was_sent: bool = False) -> None:
         """Switch to this session and its own draft. What is written in another one stays there.
@@ -346,17 +356,17 @@ class Recall:
             draft, images = self._waiting()
             self._prompt.empty()
             self._memory.drafts.put(before, draft._replace(text=await self._with_files(draft.text, images)))
-        self._place, self._session = place, session
-        self._memory.leave(before)
-        self._memory.shown.add(place)
-        is_new = session.conversation.is_blank and not (self._prompt.text or was_sent)
-        own, others = await self._memory.take(place, self._agent(), is_new=is_new)
-        if own.text and place == self._place and own.text != self._prompt.draft:
-            self._bring_back(own, others)
+        self._session = session
+        self._go_to(place)
+        await self._bring_back(is_new=session.conversation.is_blank and not (self._prompt.text or was_sent))
         self.draft_changed()
 
-    def _bring_back(self, own: Draft, others: int) -> None:
+    async def _bring_back(self, *, is_new: bool) -> None:
         """Put the session's own draft into its prompt, or among the earlier prompts if one is being written."""
+        place = self._place
+        own, others = await self._memory.take(place, self._agent(), is_new=is_new)
+        if not own.text or place != self._place or own.text == self._prompt.draft:
+            return
         self._prompt.know_pastes(own.pasted)
         if self._prompt.draft:
             self._set_aside(own.text)
@@ -432,7 +442,7 @@ class Recall:
         outputs = (without_mentions(one.told(MAX_OUTPUT).rstrip()) for one in offered)
         before = (*outputs, *(prompt.written for prompt in queued), comments_prompt(comments) if comments else "")
         text = "\n\n".join(filter(None, (*before, self._unsent)))
-        is_blank = session is None or session.conversation.is_blank
+        is_blank = session.conversation.is_blank if session is not None else self._place.session == self._before
         images = (*(image for prompt in queued for image in prompt.images), *self._prompt.images)
         return Draft(text, self._agent(), is_blank, tuple(self._prompt.pasted_in(text))), images
 

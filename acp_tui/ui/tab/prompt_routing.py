@@ -89,7 +89,7 @@ class PromptController:
         await self._completion.read_templates()
         tab = self._tab
         earlier = recall.Recall(tab.screen, self._prompt, tab.app.prompt_memory, tab.cwd, lambda: tab.agent_title)
-        await earlier.begin()
+        await earlier.begin(tab.starter.past if tab.session is None else None)
         # Not before: what the user is writing now isn't a saved draft.
         self.recall = earlier
         if tab.session is not None:
