@@ -294,14 +294,20 @@ class Recall:
         memory: PromptMemory,
         cwd: Path,
         agent: Callable[[], str] = str,
+        past: PastSession | None = None,
     ) -> None:
-        """`cwd` is the folder of the session that will start; `agent` returns the agent's title."""
+        """`cwd` is the folder of the session that will start, unless the `past` one will be opened.
+
+        `agent` returns the agent's title.
+        """
         self._agent = agent
         self._screen = screen
         self._prompt = prompt
         self._memory = memory
-        self._before = f"starting-{time.time_ns()}"  # its own, so that nothing replaces it
-        self._place = DraftKey(str(cwd), self._before)
+        self._is_past = past is not None
+        self._place = DraftKey(str(cwd), f"starting-{time.time_ns()}")  # its own, so that nothing replaces it
+        if past is not None:
+            self._place = DraftKey(str(past.cwd), str(past.session_id))
         memory.shown.add(self._place)
         self._walk: Walk | None = None
         self._put_at: tuple[int, int] | None = None
@@ -319,20 +325,14 @@ class Recall:
         self._session: Session | None = None
         """The session that the prompt is for."""
 
-    async def begin(self, past: PastSession | None = None) -> None:
-        """Load earlier prompts, and the draft of the earlier session that will be opened."""
+    async def begin(self) -> None:
+        """Load earlier prompts, and the draft of the past session that will be opened."""
         self._say(await self._memory.load())
         self._prompt.key_helpers.append(self)
         self._prompt.note_press = self._part_from_unseen
-        if past is not None:
-            self._go_to(DraftKey(str(past.cwd), str(past.session_id)))
+        if self._is_past:
             await self._bring_back(is_new=False)
         self.draft_changed()
-
-    def _go_to(self, place: DraftKey) -> None:
-        self._memory.leave(self._place)
-        self._place = place
-        self._memory.shown.add(place)
 
     async def show_session(self, session: Session, *, was_sent: bool = False) -> None:
         """Switch to this session and its own draft. What is written in another one stays there.
@@ -356,8 +356,9 @@ class Recall:
             draft, images = self._waiting()
             self._prompt.empty()
             self._memory.drafts.put(before, draft._replace(text=await self._with_files(draft.text, images)))
-        self._session = session
-        self._go_to(place)
+        self._place, self._session = place, session
+        self._memory.leave(before)
+        self._memory.shown.add(place)
         await self._bring_back(is_new=session.conversation.is_blank and not (self._prompt.text or was_sent))
         self.draft_changed()
 
@@ -406,7 +407,7 @@ class Recall:
         """Add it to the earlier prompts."""
         self._memory.history.add(text, self._place.folder, self._agent(), self._prompt.pasted_in(text))
         self._end_walk()
-        self._screen.run_worker(self._write())
+        self._screen.run_worker(self.keep())
 
     def _end_walk(self) -> None:
         """Add what was left on the way to the earlier prompts. If the draft is among that, it's the latest then."""
@@ -442,7 +443,7 @@ class Recall:
         outputs = (without_mentions(one.told(MAX_OUTPUT).rstrip()) for one in offered)
         before = (*outputs, *(prompt.written for prompt in queued), comments_prompt(comments) if comments else "")
         text = "\n\n".join(filter(None, (*before, self._unsent)))
-        is_blank = session.conversation.is_blank if session is not None else self._place.session == self._before
+        is_blank = session.conversation.is_blank if session is not None else not self._is_past
         images = (*(image for prompt in queued for image in prompt.images), *self._prompt.images)
         return Draft(text, self._agent(), is_blank, tuple(self._prompt.pasted_in(text))), images
 
@@ -485,9 +486,6 @@ class Recall:
             self.draft_changed()
             return
         self._screen.run_worker(self.keep())
-
-    async def _write(self) -> None:
-        self._say(await self._memory.write())
 
     def _say(self, what: str) -> None:
         if what and self._screen.is_attached:  # otherwise it's being closed

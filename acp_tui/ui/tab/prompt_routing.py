@@ -88,8 +88,9 @@ class PromptController:
         self._prompt.editing_mode = vim.VimKeys(self._prompt)
         await self._completion.read_templates()
         tab = self._tab
-        earlier = recall.Recall(tab.screen, self._prompt, tab.app.prompt_memory, tab.cwd, lambda: tab.agent_title)
-        await earlier.begin(tab.starter.past if tab.session is None else None)
+        memory, past = tab.app.prompt_memory, tab.starter.past if tab.session is None else None
+        earlier = recall.Recall(tab.screen, self._prompt, memory, tab.cwd, lambda: tab.agent_title, past)
+        await earlier.begin()
         # Not before: what the user is writing now isn't a saved draft.
         self.recall = earlier
         if tab.session is not None:
