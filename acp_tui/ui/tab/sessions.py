@@ -404,16 +404,16 @@ class HistoryController:
     # Opening
 
     async def open(self, row: SessionRow) -> None:
-        """Open the session: in its tab, or in place of this one if nothing was said here, or in a new tab."""
+        """Open the session in its tab, or in a new one, for which this one goes if nothing was said here."""
         tab, hosted, app = self._tab_at(row.key), self._hosted.get(row.key), self._tab.app
         if tab is not None:
             await app.tabs.go_to(tab)
-        elif hosted is not None:
+            return
+        if hosted is not None:
             await app.open_tab(app.link_to(hosted.command, hosted.cwd), hosted.cwd, hosted.open_in)
-            await self._tab.make_room()
         elif row.past is not None:
             await self.reopen(row.past)
-            await self._tab.make_room()
+        await self._tab.make_room()
 
     async def reopen(self, session: PastSession) -> None:
         """Open the session in its tab, or in a new one."""
