@@ -274,12 +274,14 @@ def say_how_to_resume(*left: LeftSession) -> None:
     for one in left:
         told = _how(one, short[one.session_id], is_recorded=one.session_id in titles)
         if told:
-            title = (not one.host and titles.get(one.session_id)) or one.title
+            title = (not one.host and titles.get(one.session_id)) or one.title or "Your draft"
             with suppress(OSError):  # the terminal may be gone
                 sys.stderr.write(f"{make_visible_line(title)}\n  {make_visible_line(told)}\n")
 
 
 def _how(left: LeftSession, short: str, *, is_recorded: bool) -> str:
+    if not left.title:
+        return f"comes back in the next empty session with {left.agent} in its folder"
     if left.host in ("runs", "watched"):
         which = f"{left.agent}#{left.session_id}" if is_address(left.agent) else left.session_id
         option = "--read-only " if left.host == "watched" else ""

@@ -362,6 +362,14 @@ async def test_the_end_says_how_each_session_is_resumed(tmp_path: Path, capsys: 
     assert capsys.readouterr().err.splitlines()[1] == f"  acp-tui --resume {short}    (with your draft)"
 
 
+def test_the_end_says_that_the_draft_of_an_empty_session_is_kept(capsys: pytest.CaptureFixture[str]) -> None:
+    say_how_to_resume(LeftSession("s1", "", "Gemini", agent_is_listed=False, has_draft=True))
+    assert capsys.readouterr().err.splitlines() == [
+        "Your draft",
+        "  comes back in the next empty session with Gemini in its folder",
+    ]
+
+
 async def test_a_title_that_is_cut_says_so(tmp_path: Path) -> None:
     await record(tmp_path, "word " * 100)
     (past,) = recorded_sessions(recordings_index(), None)

@@ -173,9 +173,10 @@ class UnseenApp(AcpTuiApp):
             front.begin()
 
     async def remove_mode(self, mode: str) -> None:  # type: ignore[override]
-        """End what runs for its tab."""
+        """End what runs for its tab, and keep what is written there, as its screen does."""
         (gone,) = (tab for tab in self._begun if tab.mode == mode)
         self._begun.remove(gone)
+        await gone.writing.end()
         self._cancel(lambda group: isinstance(group, tuple) and group[0] is gone.screen)
 
     def notify(self, message: str, *, title: str = "", severity: Any = "information", **_: Any) -> None:

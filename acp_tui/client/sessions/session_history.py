@@ -312,13 +312,18 @@ def short_ids(session_ids: Iterable[str]) -> dict[str, str]:
 def merged(
     listed: Iterable[facts.SessionSummary], agent: AgentCommand, recorded: Iterable[PastSession], agent_title: str = ""
 ) -> list[PastSession]:
-    """One entry per session, last used first. Those with unknown times come last, in the agent's order."""
+    """One entry per session, last used first. Those with unknown times come last, in the agent's order.
+
+    One that wasn't recorded is left out if it was never used: OpenCode 1.18.33 lists each that was begun, under a title
+    that ends with the time of that.
+    """
     told = {info.session_id: info for info in listed}
     past = []
     for one in recorded:
         is_told = one.session_id in told and one.is_latest and one.is_of(agent)
         past.append(_with_told(one, told.pop(one.session_id)) if is_told else one)
-    rest = (PastSession(agent.name, info.session_id, info.cwd, agent_title=agent_title) for info in told.values())
+    used = [one for one in told.values() if not (one.updated_at and (one.title or "").endswith(one.updated_at))]
+    rest = (PastSession(agent.name, info.session_id, info.cwd, agent_title=agent_title) for info in used)
     past += [_with_told(one, told[one.session_id]) for one in rest]
     return sorted(past, key=lambda one: -(one.last_at or 0.0))
 
@@ -376,10 +381,11 @@ HostState: TypeAlias = Literal["", "runs", "watched", "gone"]
 
 @dataclass(frozen=True, slots=True)
 class LeftSession:
-    """A session that was open when the user quit, and in which something was said."""
+    """A session that was open when the user quit, and in which something was said, or is a draft."""
 
     session_id: str
     title: str
+    """"" if nothing was said in it."""
     agent: str
     """The name of its agent's command."""
     agent_is_listed: bool

@@ -138,13 +138,16 @@ class Dialogs:
     ) -> Sequence[session_history.LeftSession]:
         """The sessions left in the tabs, from left to right, without those read from recordings.
 
-        An empty session in this folder offers them from now on.
+        An empty session in this folder offers them from now on. Empty ones with a draft come last, without a title.
         """
-        left = []
-        for session, link in ((tab.session, tab.link) for tab in tabs):
+        left, blank = [], []
+        for session, link, agent in ((tab.session, tab.link, tab.agent_name) for tab in tabs):
             assert session is not None
             told = session_history.left_session(session, link.agent, link.command, has_lost_host=link.has_lost_host)
+            has_draft = DraftKey(str(session.cwd), session.session_id) in drafts
             if told is not None:
-                left.append(replace(told, has_draft=DraftKey(str(session.cwd), session.session_id) in drafts))
+                left.append(replace(told, has_draft=has_draft))
+            elif has_draft and session.conversation.is_blank:
+                blank.append(session_history.LeftSession(session.session_id, "", agent, False, has_draft=True))
         session_history.remember_left(folder, left)
-        return left
+        return [*left, *blank]

@@ -39,6 +39,7 @@ from acp_tui.ui.textual_gaps.fence import fence_of
 
 if TYPE_CHECKING:
     from acp_tui.client.sessions.session import Session
+    from acp_tui.client.sessions.session_history import PastSession
 
 MAX_ROWS: Final = 8
 ROWS_AROUND: Final = 14
@@ -246,6 +247,7 @@ class Walk:
     def __init__(self, draft: str, past: Sequence[str]) -> None:
         """`past` begins with the latest."""
         self._texts = [draft, *past]
+        self._sent = ["", *past]
         self._at = 0
 
     @property
@@ -254,9 +256,10 @@ class Walk:
         return self._texts[self._at]
 
     @property
-    def left_draft(self) -> str:
-        """The draft, if the walk is at an earlier prompt; otherwise ""."""
-        return self._texts[0] if self._at else ""
+    def left(self) -> Sequence[str]:
+        """What was written elsewhere than at the current position, and not sent: the draft, and changed prompts."""
+        texts = enumerate(zip(self._texts, self._sent, strict=True))
+        return [text for at, (text, sent) in texts if at != self._at and text.strip() and text != sent]
 
     def step(self, text: str, step: int) -> bool:
         """Store `text` and go `step` prompts into the past, or back if negative; return False at the end."""
@@ -271,6 +274,7 @@ class Walk:
         """Go to this prompt. If it isn't there, as for one of another project, insert it after the draft."""
         if text not in self._texts[1:]:
             self._texts.insert(1, text)
+            self._sent.insert(1, text)
         self._at = self._texts.index(text, 1)
 
 
@@ -290,13 +294,20 @@ class Recall:
         memory: PromptMemory,
         cwd: Path,
         agent: Callable[[], str] = str,
+        past: PastSession | None = None,
     ) -> None:
-        """`cwd` is the folder of the session that will start; `agent` returns the agent's title."""
+        """`cwd` is the folder of the session that will start, unless the `past` one will be opened.
+
+        `agent` returns the agent's title.
+        """
         self._agent = agent
         self._screen = screen
         self._prompt = prompt
         self._memory = memory
+        self._is_past = past is not None
         self._place = DraftKey(str(cwd), f"starting-{time.time_ns()}")  # its own, so that nothing replaces it
+        if past is not None:
+            self._place = DraftKey(str(past.cwd), str(past.session_id))
         memory.shown.add(self._place)
         self._walk: Walk | None = None
         self._put_at: tuple[int, int] | None = None
@@ -315,10 +326,12 @@ class Recall:
         """The session that the prompt is for."""
 
     async def begin(self) -> None:
-        """Load earlier prompts and drafts."""
+        """Load earlier prompts, and the draft of the past session that will be opened."""
         self._say(await self._memory.load())
         self._prompt.key_helpers.append(self)
         self._prompt.note_press = self._part_from_unseen
+        if self._is_past:
+            await self._bring_back(is_new=False)
         self.draft_changed()
 
     async def show_session(self, session: Session, *, was_sent: bool = False) -> None:
@@ -334,7 +347,7 @@ class Recall:
         if place == before:
             self._session = session
             return
-        if self.left_draft:
+        if self.left:
             self._prompt.set_draft(self._unsent)
         self._walk = None
         if before_it is None or before_it.conversation is session.conversation:
@@ -346,14 +359,15 @@ class Recall:
         self._place, self._session = place, session
         self._memory.leave(before)
         self._memory.shown.add(place)
-        is_new = session.conversation.is_blank and not (self._prompt.text or was_sent)
-        own, others = await self._memory.take(place, self._agent(), is_new=is_new)
-        if own.text and place == self._place and own.text != self._prompt.draft:
-            self._bring_back(own, others)
+        await self._bring_back(is_new=session.conversation.is_blank and not (self._prompt.text or was_sent))
         self.draft_changed()
 
-    def _bring_back(self, own: Draft, others: int) -> None:
+    async def _bring_back(self, *, is_new: bool) -> None:
         """Put the session's own draft into its prompt, or among the earlier prompts if one is being written."""
+        place = self._place
+        own, others = await self._memory.take(place, self._agent(), is_new=is_new)
+        if not own.text or place != self._place or own.text == self._prompt.draft:
+            return
         self._prompt.know_pastes(own.pasted)
         if self._prompt.draft:
             self._set_aside(own.text)
@@ -393,26 +407,27 @@ class Recall:
         """Add it to the earlier prompts."""
         self._memory.history.add(text, self._place.folder, self._agent(), self._prompt.pasted_in(text))
         self._end_walk()
-        self._screen.run_worker(self._write())
+        self._screen.run_worker(self.keep())
 
     def _end_walk(self) -> None:
-        """Add the draft to the earlier prompts if one of them is in its place: it's the latest then."""
-        left, self._walk = self.left_draft, None
+        """Add what was left on the way to the earlier prompts. If the draft is among that, it's the latest then."""
+        left, self._walk = self.left, None
+        for text in reversed(left):
+            self._set_aside(text)
         if left:
-            self._set_aside(left)
             self._prompt.say("↑ brings the draft back")
 
     @property
-    def left_draft(self) -> str:
-        """The draft, if an earlier prompt is in its place; otherwise ""."""
-        return self._walk.left_draft if self._walk is not None else ""
+    def left(self) -> Sequence[str]:
+        """The draft if an earlier prompt is in its place, and earlier prompts that were changed and left."""
+        return self._walk.left if self._walk is not None else ()
 
     @property
     def _unsent(self) -> str:
-        """The draft, and after it the earlier prompt in its place, if that was changed."""
-        left, written = self.left_draft, self._prompt.whole_draft
+        """What was left, and after it what is in the prompt, unless that is an earlier prompt as it was."""
+        left, written = self.left, self._prompt.whole_draft
         is_unchanged = bool(left) and written in self._memory.history.texts_of(self._place.folder)
-        return "\n\n".join(filter(None, (left, "" if is_unchanged else written)))
+        return "\n\n".join(filter(None, (*left, "" if is_unchanged else written)))
 
     async def dropped(self, text: str, images: Sequence[PastedImage]) -> None:
         self.sent(await self._with_files(text, images))
@@ -428,7 +443,7 @@ class Recall:
         outputs = (without_mentions(one.told(MAX_OUTPUT).rstrip()) for one in offered)
         before = (*outputs, *(prompt.written for prompt in queued), comments_prompt(comments) if comments else "")
         text = "\n\n".join(filter(None, (*before, self._unsent)))
-        is_blank = session is None or session.conversation.is_blank
+        is_blank = session.conversation.is_blank if session is not None else not self._is_past
         images = (*(image for prompt in queued for image in prompt.images), *self._prompt.images)
         return Draft(text, self._agent(), is_blank, tuple(self._prompt.pasted_in(text))), images
 
@@ -471,9 +486,6 @@ class Recall:
             self.draft_changed()
             return
         self._screen.run_worker(self.keep())
-
-    async def _write(self) -> None:
-        self._say(await self._memory.write())
 
     def _say(self, what: str) -> None:
         if what and self._screen.is_attached:  # otherwise it's being closed

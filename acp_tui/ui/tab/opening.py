@@ -15,6 +15,7 @@ from acp_tui.ui.tab.stage import NO_AGENT_HERE, STILL_OPENING
 if TYPE_CHECKING:
     from acp_tui.client.agents.command import Phase
     from acp_tui.client.sessions.session import Session
+    from acp_tui.client.sessions.session_history import PastSession
     from acp_tui.ui.tab.tab import Opening, Tab
 
 SHORT_PATIENCE_S: Final = 0.1
@@ -50,6 +51,11 @@ class SessionStarter:
     def wants_session(self) -> bool:
         """Whether the tab can get a session."""
         return self._opening is not None or self._tab.link.can_start
+
+    @property
+    def past(self) -> PastSession | None:
+        """The earlier session that the tab opens first; None for another one."""
+        return getattr(self._opening, "past", None)
 
     async def connect(self) -> None:
         """Start the agent, open a session, and show it; or show why that failed."""

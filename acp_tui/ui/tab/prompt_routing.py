@@ -88,7 +88,8 @@ class PromptController:
         self._prompt.editing_mode = vim.VimKeys(self._prompt)
         await self._completion.read_templates()
         tab = self._tab
-        earlier = recall.Recall(tab.screen, self._prompt, tab.app.prompt_memory, tab.cwd, lambda: tab.agent_title)
+        memory, past = tab.app.prompt_memory, tab.starter.past if tab.session is None else None
+        earlier = recall.Recall(tab.screen, self._prompt, memory, tab.cwd, lambda: tab.agent_title, past)
         await earlier.begin()
         # Not before: what the user is writing now isn't a saved draft.
         self.recall = earlier
@@ -183,7 +184,7 @@ class PromptController:
         One short word isn't kept: undo is enough for that.
         """
         text, images = self._prompt.draft, self._prompt.images
-        left = self.recall.left_draft if self.recall is not None else ""
+        left = self.recall.left if self.recall is not None else ()
         is_kept = bool(images or left) or len(text.split()) > 1 or len(text) > MAX_FORGOTTEN
         self._prompt.discard_draft(is_kept=is_kept)
         if not is_kept:

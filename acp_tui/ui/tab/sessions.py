@@ -404,19 +404,19 @@ class HistoryController:
     # Opening
 
     async def open(self, row: SessionRow) -> None:
-        """Open the session: in its tab, or in place of this one if nothing was said here, or in a new tab."""
+        """Open the session in its tab, or in a new one, for which this one goes if nothing was said here."""
         tab, hosted, app = self._tab_at(row.key), self._hosted.get(row.key), self._tab.app
         if tab is not None:
             await app.tabs.go_to(tab)
-        elif hosted is not None:
+            return
+        if hosted is not None:
             await app.open_tab(app.link_to(hosted.command, hosted.cwd), hosted.cwd, hosted.open_in)
-            await self._tab.make_room()
         elif row.past is not None:
             await self.reopen(row.past)
-            await self._tab.make_room()
+        await self._tab.make_room()
 
     async def reopen(self, session: PastSession) -> None:
-        """Open the session in its tab, here, or in a new tab."""
+        """Open the session in its tab, or in a new one."""
         tab = self.tab_of(session)
         if tab is not None:  # since it was listed
             await self._tab.app.tabs.go_to(tab)
@@ -438,12 +438,7 @@ class HistoryController:
                 if wanted is None:
                     return
         opening = Reopening(session, self._index, why_not=why, is_wanted=wanted)
-        is_elsewhere = session.branch or self._tab.worktree  # another worktree has a tab of its own
-        is_here = link is self._tab.link and (session.cwd == self._tab.cwd or not is_elsewhere)
-        if is_here and self._tab.is_unused:
-            await self._tab.show(await opening(self._tab.sessions))
-        else:
-            await self._tab.app.open_tab(link or AgentLink(None), session.cwd, opening)
+        await self._tab.app.open_tab(link or AgentLink(None), session.cwd, opening)
 
     async def _link_for(self, session: PastSession) -> AgentLink:
         """A link to the session's agent. Raises ClientError.

@@ -572,16 +572,6 @@ class SessionsDialog(Dialog[Act | None]):
     def _row(self) -> SessionRow | None:
         return self._rows.get(self._key)
 
-    @property
-    def _session(self) -> PastSession | None:
-        """The session at the cursor; None after a notice if it has none."""
-        row = self._row
-        if row is None:
-            self._say_how_it_stands()
-        elif row.past is None:
-            self._say(shown(NO_SESSION, "$text-warning"))
-        return row.past if row is not None else None
-
     @on(FilteredList.Chosen)
     def _open_row(self, message: FilteredList.Chosen) -> None:
         row = self._rows[message.row.value]
@@ -622,11 +612,14 @@ class SessionsDialog(Dialog[Act | None]):
     @work(exclusive=True, group="changing")
     async def action_change(self, how: str) -> None:
         """Rename, pin, or remove the session. The dialog stays open."""
-        session = self._session
-        if session is None:
+        row = self._row
+        if row is None:
+            return
+        if row.past is None:
+            self._say(shown(NO_SESSION, "$text-warning"))
             return
         try:
-            await {"rename": self._source.rename, "pin": self._source.pin, "remove": self._remove}[how](session)
+            await {"rename": self._source.rename, "pin": self._source.pin, "remove": self._remove}[how](row.past)
         except ClientError as error:
             self._say(shown(_told(error), "$text-error"))
             return

@@ -401,7 +401,9 @@ class Tab:
     async def make_room(self) -> None:
         """Give way to the tab in front, opened from here, once it has a session, if this one is unused."""
         front = self.app.tabs.front
-        if front is None or front is self or not front.link.can_start or self.link.is_hosted or self.worktree:
+        if front is None or front is self or not front.link.can_start or self.link.is_hosted:
+            return
+        if self.worktree and front.cwd != self.cwd:
             return
         await front.starter.is_open.wait()
         if front.session is not None and self.is_unused:

@@ -171,12 +171,12 @@ def _rooms(tabs: Sequence[Tab], front: int, are_alone: Sequence[bool], width: in
         at: min(cells, brief[at]) if cells < whole[at] and not are_alone[at] else cells for at, cells in rooms.items()
     }
     wanted = [min(whole[at], wanted[at] + spare) for at in others]
-    rooms |= zip(others, _cut_alike(wanted, width - sum(rooms.values())), strict=True)
-    del rooms[front]
     least = min(whole[front], LEAST_CELLS)
-    has_room = sum(rooms.values()) + least <= width
+    rooms[front] = max(rooms[front], least)
+    rooms |= zip(others, _cut_alike(wanted, max(width - sum(rooms.values()), 0)), strict=True)
+    del rooms[front]
     for at, cells in rooms.items():
-        if not has_room or cells < min(brief[at], label_cells(at + 1) + MIN_NAME):
+        if cells < min(brief[at], label_cells(at + 1) + MIN_NAME):
             rooms[at] = label_cells(at + 1) - 1
     rooms[front] = max(min(whole[front], width - sum(rooms.values())), least)
     return [rooms[at] for at in range(len(tabs))]

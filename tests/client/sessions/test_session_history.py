@@ -67,6 +67,14 @@ def test_a_session_listed_and_recorded_by_another_name_of_its_agent_is_one() -> 
     assert [(one.title, one.is_listed) for one in past] == [("Ours", True), ("Another's", False)]
 
 
+def test_what_was_begun_and_never_used_is_left_out() -> None:
+    begun, later = "2026-11-30T04:16:59.742Z", "2026-11-30T04:17:30.001Z"
+    listed = [told("unused", f"New session - {begun}", begun), told("used", f"New session - {begun}", later)]
+    assert [one.session_id for one in merged([*listed, told("untold", "")], GEMINI, [])] == ["used", "untold"]
+    (ours,) = merged(listed[:1], GEMINI, [recorded("unused", "Zebras?")])
+    assert ours.title == "Zebras?"
+
+
 def test_the_last_used_come_first_and_those_without_a_time_last_in_the_agents_order() -> None:
     listed = [told("x", "X", "some day"), told("y", "Y"), told("z", "Z", "1970-01-01T00:05:00+00:00")]
     past = merged(listed, GEMINI, [recorded("r", "R", last_at=400.0)])

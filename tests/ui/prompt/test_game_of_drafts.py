@@ -25,7 +25,7 @@ from support.screens import CWD, new_session
 from support.tabs import Unseen, UnseenApp
 
 AGENTS = ("Claude", "Codex")
-EARLIER = "sent before"
+EARLIER = ("sent before", "sent long before", "sent first")
 MOST_PROCESSES = 3
 
 
@@ -59,7 +59,7 @@ class Game:
 
     async def play(self, moves: int) -> None:
         often = (self.type, self.type, self.type, self.send, self.new_tab, self.open, self.close_tab, self.resume)
-        rare = (self.start, self.quit, self.kill, self.begin_anew, self.fork, self.clear, self.recall)
+        rare = (self.start, self.quit, self.kill, self.begin_anew, self.fork, self.clear, self.go_back, self.recall)
         for _ in range(moves):
             move = self.random.choice((*often, *often, *rare)) if self.living else self.start
             self.moves.append(move.__name__)
@@ -134,10 +134,18 @@ class Game:
             await pause(tab)
 
     async def recall(self) -> None:
-        """Have an earlier prompt in place of the draft."""
-        if tab := self.any_tab(lambda tab: tab.writing.recall and EARLIER not in tab.prompt.draft):
+        """Have an earlier prompt in place of the draft or of another one, and perhaps change it."""
+        if tab := self.any_tab(lambda tab: tab.writing.recall):
             assert tab.writing.recall is not None
-            tab.writing.recall.choose(EARLIER)
+            tab.writing.recall.choose(self.random.choice(EARLIER))
+            if self.random.random() < 0.5:
+                self.write(tab)
+            await pause(tab)
+
+    async def go_back(self) -> None:
+        """Have an earlier prompt as the draft, which has to be empty."""
+        if tab := self.any_tab(lambda tab: session_of(tab) in self.said and not tab.prompt.draft):
+            tab.prompt.set_draft(f"{EARLIER[0]} ")
             await pause(tab)
 
     async def close_tab(self) -> None:
@@ -218,8 +226,8 @@ class Game:
         shown = {place for process in self.living for place in process.memory.shown}
         yield from ((place.session, text) for place, text in drafts_kept().items() if place not in shown)
         for tab in (tab for process in self.living for tab in process.tabs):
-            left = tab.writing.recall.left_draft if tab.writing.recall is not None else ""
-            yield session_of(tab), f"{tab.prompt.draft} {left}"
+            left = tab.writing.recall.left if tab.writing.recall is not None else ()
+            yield session_of(tab), " ".join((tab.prompt.draft, *left))
 
     async def earlier_prompts(self) -> Sequence[str]:
         kept = PromptMemory(state_folder())

@@ -112,6 +112,25 @@ async def test_what_is_changed_in_a_recalled_prompt_is_there_when_one_comes_by_a
         assert await walk(page, "up", "up", "up") == ["two!", "two", "one"]
 
 
+@pytest.mark.parametrize("then", ["send", "clear", "quit", "up again"])
+async def test_what_was_changed_in_a_recalled_prompt_and_not_sent_is_found_again(then: str) -> None:
+    kept("one", "two")
+    async with open_recalling_page() as page:
+        await page.press("up")
+        await page.write(" and more")
+        await page.press("up", "down", "down")
+        assert page.draft == ""
+        if then == "send":
+            await page.send("three")
+        elif then == "clear":
+            await page.write("something else")
+            await page.press("ctrl+c")
+        elif then == "up again":
+            assert await walk(page, "up") == ["two and more"]
+    async with open_recalling_page() as page:
+        assert "two and more" in [page.draft, *await walk(page, "up", "up")]
+
+
 async def test_after_a_recalled_prompt_was_cleared_up_begins_with_the_latest_again() -> None:
     kept("one", "two", "three")
     async with open_recalling_page() as page:

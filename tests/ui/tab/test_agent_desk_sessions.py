@@ -8,7 +8,7 @@ import pytest
 
 from acp_tui.client.sessions import driver
 from support.desks import SESSION
-from support.pages import leave
+from support.pages import draft_file, drafts_kept, leave
 from support.tabs import OpenTabs
 
 LISTING = """
@@ -80,13 +80,15 @@ answer(expect("session/list"), sessions=sessions)
 load = expect("session/load")
 update("agent_message_chunk", session="old-2", content={"type": "text", "text": "It was this."})
 answer(load)
+"""
+BEGINS_ANOTHER = """
 answer(expect("session/new"), sessionId="s2")
 serve_until_closed()
 """
 
 
 async def test_what_is_written_in_an_empty_session_stays_there_when_another_is_opened(open_tabs: OpenTabs) -> None:
-    async with open_tabs(LISTING, LOADING, LOADS_ONE) as desk:
+    async with open_tabs(LISTING, LOADING, LOADS_ONE, BEGINS_ANOTHER) as desk:
         await desk.has_session()
         await desk.write("for the first")
         await desk.open_row("Earlier 2")
@@ -98,14 +100,30 @@ async def test_a_draft_that_only_came_back_waits_for_the_next_empty_session(
     open_tabs: OpenTabs, tmp_path: Path
 ) -> None:
     leave("gone", "And lions?", folder=tmp_path)
-    async with open_tabs(LISTING, LOADING, LOADS_ONE) as desk:
+    closes_the_first = 'answer(expect("session/close"))'
+    listing = LISTING.replace("/project", str(tmp_path))
+    async with open_tabs(listing, LOADING, LOADS_ONE, closes_the_first, BEGINS_ANOTHER) as desk:
         await desk.until(lambda: desk.draft == "And lions?")
         await desk.open_row("Earlier 2")
         await desk.shows("It was this.")
-        await desk.until(lambda: not desk.draft)
+        await desk.until(lambda: not desk.draft and len(desk.tabs) == 1)
         await desk.do("begin_session")
         await desk.until(lambda: desk.draft == "And lions?")
         assert [tab.prompt.text for tab in desk.tabs] == ["", "And lions?"]
+
+
+async def test_what_is_written_while_a_session_opens_is_its_draft(open_tabs: OpenTabs, tmp_path: Path) -> None:
+    listing = LISTING.replace("/project", str(tmp_path))
+    before = leave("old-2", "Before that", folder=tmp_path, is_blank=False)
+    async with open_tabs(listing, LOADING, 'answer(expect("session/list"), sessions=sessions)\nread()\nread()') as desk:
+        await desk.has_session()
+        await desk.open_row("Earlier 2")
+        await desk.until(lambda: len(desk.tabs) == 2)
+        await desk.write("And this")
+        await desk.tab.writing.end()
+        assert desk.app.prompt_memory.history.texts_of(str(tmp_path)) == ["Before that"]
+    assert drafts_kept() == {before: "And this"}
+    assert not draft_file().read()[before].is_blank
 
 
 async def test_a_session_is_resumed_where_it_cannot_be_loaded(open_tabs: OpenTabs) -> None:

@@ -90,6 +90,13 @@ def test_worktrees_of_one_beginning_keep_what_tells_them_apart() -> None:
     assert "".join(label.plain for label in labels) == " 1 ● …agent  2 ● …2  3 ● codex "
 
 
+def test_six_tabs_of_one_agent_are_told_apart_on_a_narrow_screen() -> None:
+    titles = ("Add a button to save", "Add a button to load", "Add a dark mode", "Explain it", "Fix CI", "Count stars")
+    _, labels = fitted([LoneTab(prompt(title)) for title in titles], 0, 80)
+    names = [label.plain[len(" 1 ◐ ") :].rstrip() for label in labels]
+    assert names == ["…save", "…load", "…dark …", "Explai…", "Fix CI", "Count …"]
+
+
 def test_the_tabs_beside_that_in_front_are_shown_if_few_fit() -> None:
     tabs = [LoneTab() for _ in range(20)]
     shown = [(first, len(labels)) for first, labels in (fitted(tabs, front, 40) for front in (0, 10, 19))]
