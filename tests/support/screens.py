@@ -226,6 +226,12 @@ class Shown:
         for key in keys:
             await self.press_at_once(key)
 
+    async def press_at_once(self, *keys: str) -> None:
+        """Press these keys faster than they are handled, as over a slow line."""
+        for key in keys:
+            self.pilot.app.post_message(Key(key, " " if key == "space" else key if len(key) == 1 else None))
+        await self.settled()
+
     async def click(self, text: str) -> None:
         """Click the first place that shows this text."""
         column, row = self._place_of(text)
@@ -334,12 +340,6 @@ class Page(Shown):
         await self.settled()
 
     # What the user does
-
-    async def press_at_once(self, *keys: str) -> None:
-        """Press these keys faster than they are handled, as over a slow line."""
-        for key in keys:
-            self.pilot.app.post_message(Key(key, " " if key == "space" else key if len(key) == 1 else None))
-        await self.settled()
 
     async def press_slowly(self, *keys: str) -> None:
         """Press these keys, each after enough time to count as an answer."""

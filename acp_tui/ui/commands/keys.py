@@ -62,7 +62,7 @@ class Keys:
         self._gone_took_text = False
         self._has_told_stray = False
         self._entered: tuple[float, Collection[Screen[Any]]] | None = None
-        """When the last Enter was pressed, unless other keys followed, and the screens that were open then."""
+        """When the last Enter was pressed, -inf if text followed, and the screens that were open then."""
 
     @property
     def idle_s(self) -> float:
@@ -140,10 +140,11 @@ class Keys:
     def _is_for_what_was_before(self, event: events.Key) -> bool:
         """Whether this is Enter again, before anyone could see, and read, what Enter has just opened."""
         before = self._entered
-        if event.key != "enter":
-            self._entered = before and (-math.inf, before[1])
-            return False
         at_s, screen = self._clock() - age_of(event.time, time.monotonic()), self._app.screen
+        if event.key != "enter":  # a key that isn't text may itself open what comes next
+            may_still_open = before is not None and (event.is_printable or screen not in before[1])
+            self._entered = (-math.inf, before[1]) if before is not None and may_still_open else None
+            return False
         self._entered = at_s, WeakSet(self._app.screen_stack)
         if before is None or screen in before[1]:
             return False

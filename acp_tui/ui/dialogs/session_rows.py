@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import Enum
 from pathlib import Path
@@ -120,12 +120,19 @@ def in_order(rows: Iterable[SessionRow]) -> list[SessionRow]:
 
 
 def session_rows(
-    rows: Iterable[SessionRow], *, here: Path | None, now: datetime, cells: int, is_low: bool = False
+    rows: Iterable[SessionRow],
+    *,
+    here: Path | None,
+    now: datetime,
+    cells: int,
+    is_low: bool = False,
+    kept: Container[str] = (),
 ) -> list[PickerRow[str]]:
     """A row for each session, with its facts in columns. The folder is shown only if it isn't `here`.
 
     A row has `cells` cells. What only some rows have comes first: titles have the room that is left there, and at least
-    a part of the row; what there is no room for is left out. On a low screen, a row has one line.
+    a part of the row; what there is no room for is left out. On a low screen, a row has one line. Those `kept` aren't
+    left out, even if they're archived.
     """
     rows = list(rows)
     times = [_local_time(row.when) for row in rows]
@@ -161,7 +168,7 @@ def session_rows(
             row.group,
             row.is_current,
             aside=aside,
-            is_rare=row.can_be_hidden,
+            is_rare=row.can_be_hidden and row.key not in kept,
             below=row.last if not is_low else "",
             other_words=f"{row.title} {row.agent} {row.last}",
         )

@@ -159,7 +159,7 @@ LIST_SHARE: Final = 4
 LINES_AROUND: Final = 6
 """Around the list and the question: the frame, the title, the search line, and what is said."""
 NO_TAB: Final = "It has no tab."
-ARCHIVED: Final = "A space shows it; {sessions_remove} brings it back"
+ARCHIVED: Final = "{sessions_remove} brings it back"
 IS_OPEN: Final = "It's open; {close_tab} closes its tab"
 NO_SESSION: Final = "There is no session yet in this tab."
 
@@ -217,6 +217,8 @@ class SessionsDialog(Dialog[Act | None]):
         self._recorded: Sequence[PastSession] = ()
         self._found: Sequence[PastSession] = ()
         """Found by the words of the search."""
+        self._kept: set[str] = set()
+        """The keys of sessions archived here. They stay in their place, where the same key brings them back."""
         self._rows: dict[str, SessionRow] = {}
         """All sessions shown, by key."""
         self._drawn: dict[str, PickerRow[str]] = {}
@@ -361,7 +363,8 @@ class SessionsDialog(Dialog[Act | None]):
         placed = {row.key: row for row in (*self._source.in_tabs(), *self._hosted)}
         hosted = {(row.past.session_id, row.folder): row.key for row in self._hosted if row.past is not None}
         rows = []
-        for one in self._source.marked(past):
+        order = {one.key: at for at, one in enumerate(past)}
+        for one in sorted(self._source.marked(past), key=lambda one: (self._is_last(one), order[one.key])):
             key = self._source.key_in_tabs(one) or hosted.get((one.session_id, one.cwd), "")
             if key in placed:
                 placed[key] = _with_past(placed[key], one)
@@ -402,6 +405,9 @@ class SessionsDialog(Dialog[Act | None]):
         self.frame.styles.max_height = beside + self._card_lines + max(lines, 3) if self._card_lines else None
         self._card.body.fit(room)
 
+    def _is_last(self, session: PastSession) -> bool:
+        return session.is_archived and session.key not in self._kept
+
     def _draw(self, rows: Iterable[SessionRow]) -> list[PickerRow[str]]:
         return session_rows(
             rows,
@@ -409,6 +415,7 @@ class SessionsDialog(Dialog[Act | None]):
             now=self._now().astimezone(),
             cells=self._list.size.width - BESIDE_CELLS,
             is_low=self.has_class("-dense"),
+            kept=self._kept,
         )
 
     def _say_how_it_stands(self) -> None:
@@ -630,6 +637,9 @@ class SessionsDialog(Dialog[Act | None]):
         if (row := self._row) is not None and row.is_tab:
             self._say(Content(keys_in_force(self).hint(IS_OPEN)))
             return
+        if row is not None and row.state == OpenMode.ELSEWHERE.value:
+            self._say(shown(f"It's {row.state}: {row.why}", "$text-warning"))
+            return
         is_deleted: bool | None = False
         title = cut(make_visible_line(session.title or session.session_id), MAX_TITLE_CELLS)
         archived = f"Archived “{title}”. {keys_in_force(self).hint(ARCHIVED)}"
@@ -645,6 +655,7 @@ class SessionsDialog(Dialog[Act | None]):
             self._recorded = await self._source.recorded("", self._is_everywhere)
             self._found = [one for one in self._found if one.key != session.key]
         elif is_deleted is not None:
+            self._kept.add(session.key)
             await self._source.archive(session)
         if is_deleted is not None:
             self.notify("Removed the session." if is_deleted else told, markup=False)

@@ -87,8 +87,10 @@ class Pages(NoSessions):
         return self.deleting
 
     def marked(self, past: Iterable[PastSession]) -> list[PastSession]:
-        archived = [what for what, _ in self.done]
-        return [replace(one, is_archived=one.is_archived or "archive" in archived) for one in past]
+        done = {session_id: what for what, session_id in self.done}
+        return [
+            replace(one, is_archived=done.get(one.session_id, "archive" * one.is_archived) == "archive") for one in past
+        ]
 
     async def delete(self, session: PastSession) -> None:
         self.recordings = [one for one in self.recordings if one.key != session.key]
@@ -291,14 +293,32 @@ async def test_where_nothing_can_be_deleted_the_key_archives_at_once() -> None:
     async with open_dialog(SessionsDialog(pages)) as page:
         await loaded(page)
         await page.press("ctrl+x")
-        await page.until(
-            lambda: page.app.said == ["Archived “Mend the parser”. A space shows it; Ctrl+X brings it back"]
-        )
-        assert page.words.count("Mend the parser") == 1, "in the notice"
-        await page.press("space")
+        await page.until(lambda: page.app.said == ["Archived “Mend the parser”. Ctrl+X brings it back"])
         assert "Ctrl+X bring back" in page.words
         await page.press("ctrl+x")
         await page.until(lambda: pages.done == [("archive", "s1"), ("restore", "s1")])
+
+
+async def test_a_session_archived_here_stays_in_its_place_for_the_same_key_to_bring_it_back() -> None:
+    pages = Pages(([listed("s1", "First"), listed("s2", "Second"), listed("s3", "Third")], None))
+    pages.deleting = ()
+    async with open_dialog(SessionsDialog(pages)) as page:
+        await loaded(page)
+        await page.press("down", "ctrl+x")
+        await page.until(lambda: "archived" in page.words)
+        assert page.words.index("First") < page.words.index("Second") < page.words.index("Third")
+        await page.press("ctrl+x")
+        await page.until(lambda: pages.done == [("archive", "s2"), ("restore", "s2")])
+
+
+async def test_a_session_that_is_open_elsewhere_is_not_removed() -> None:
+    pages = Pages((ONE, None))
+    pages.ways["s1"] = (OpenMode.ELSEWHERE, "in another acp-tui")
+    async with open_dialog(SessionsDialog(pages)) as page:
+        await loaded(page)
+        await page.press("ctrl+x")
+        assert "It's open elsewhere: in another acp-tui" in page.words
+        assert pages.done == []
 
 
 async def test_archived_sessions_are_listed_while_the_user_searches() -> None:
