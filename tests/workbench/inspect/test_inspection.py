@@ -56,7 +56,7 @@ def frame(at: float, direction: Direction, **message: Any) -> Frame:
 
 
 def done(inspection: Inspection, lines: int) -> Callable[[], bool]:
-    return lambda: inspection.index.end == inspection.searched == inspection.linting.examined == lines
+    return lambda: inspection.index.end == inspection.searched == inspection.checked == lines
 
 
 # What there is
