@@ -182,7 +182,7 @@ class Known:
 
     def _follow_children(self) -> None:
         every = table.process_table()
-        members = [row for row in every if any(map(row.is_same, self.processes))]
+        members = [row for row in every if row in self.processes]
         if not self._was_reaped or any(self._leader in (row.group, row.session) for row in members):
             members = list({*members, *table.session_of(self._leader, every)})
         self.processes = table.with_descendants(members, every)
