@@ -7,7 +7,7 @@ import os
 import re
 import secrets
 import signal
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -294,19 +294,15 @@ class Terminals:
         self,
         cwd: Path,
         *,
-        base_env: Mapping[str, str] | None = None,
         on_output: Callable[[str, bytes], None],
         on_exit: Callable[[str, TerminalExit], None],
         on_waiting: Callable[[str, bool], None] | None = None,
-        columns: int = 120,
-        rows: int = 30,
     ) -> None:
         self._cwd = cwd
-        self._base_env = inherited() if base_env is None else base_env
         self._on_output = on_output
         self._on_exit = on_exit
         self._on_waiting = on_waiting or (lambda _id, _is_waiting: None)
-        self.size = (columns, rows)
+        self.size = (120, 30)
         """Columns and rows of terminals created from now on."""
         self._read_budget = pty.ReadBudget()
         self._feeder = Feeder()
@@ -348,7 +344,7 @@ class Terminals:
         sandbox: Sandbox | None = None,
     ) -> SpawnPlan:
         """An order for such a command as it is now, in the directory open as `folder`, to start later."""
-        variables = environment(self._base_env if sandbox is None else sandbox.box.environment, env)
+        variables = environment(inherited() if sandbox is None else sandbox.box.environment, env)
         return await to_thread.run_sync(SpawnPlan.now, command, args, variables, cwd, folder, sandbox)
 
     async def start(self, plan: SpawnPlan, output_limit_bytes: int | None = None) -> str:
