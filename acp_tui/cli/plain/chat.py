@@ -274,14 +274,8 @@ class Chat:
         self._unsubscribe()
         self.session, self._watch = session, NewsWatch()
         if not is_known:
-            self.teller = ConversationPrinter(
-                session.conversation,
-                session.cwd,
-                self.outbox,
-                self.settings.conversation,
-                self.agent.title,
-                is_brief=self.settings.appearance.plain_detail == "answer",
-            )
+            told, title = session.conversation, self.agent.title
+            self.teller = ConversationPrinter(told, session.cwd, self.outbox, self.settings, title)
             if is_fork:
                 self.teller.note_options()
             else:
