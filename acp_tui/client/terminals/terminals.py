@@ -331,7 +331,8 @@ class Terminals:
     ) -> SpawnPlan:
         """An order for such a command as it is now, in the directory open as `folder`, to start later."""
         variables = environment(inherited() if sandbox is None else sandbox.box.environment, env)
-        return await to_thread.run_sync(SpawnPlan.now, command, args, variables, cwd, folder, sandbox)
+        plan = SpawnPlan(command, tuple(args), variables, cwd, folder, sandbox=sandbox)
+        return await to_thread.run_sync(plan.with_programs)
 
     async def start(self, plan: SpawnPlan, output_limit_bytes: int | None = None) -> str:
         """Like `create`, for a plan. Fails if one of its programs has changed since, or if too many commands run."""
