@@ -8,7 +8,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from io import StringIO
 from itertools import groupby
 from pathlib import Path
@@ -48,24 +48,14 @@ def print_settings(args: Args) -> int:
         settings = replace(settings, appearance=replace(settings.appearance, theme=themes.DARK.name))
     names = ", ".join(sorted(themes.THEME_NAMES))
     found = [replace(one, allowed=names) if one.key == "appearance.theme" else one for one in documented()]
-    rows = [row_list.PickerRow(one, one.key, one.doc) for one in found]
+    rows = [row_list.PickerRow(one, one.key, one.about) for one in found]
     if args.word:
         found = [row.value for row in filtered_list.matching(rows, args.word)]
     file = settings_file()
     where = f"F12 in acp-tui, or {make_visible_line(str(file))}{'' if file.exists() else ', which is not there yet'}"
     status = ExitCode.DONE if found else _nothing_matches("setting", args.word, rows, f"; to change one: {where}")
     if args.format == "json":
-        data = [
-            {
-                "key": one.key,
-                "value": value_in_force(one, settings),
-                "default": one.default,
-                "allowed": one.allowed,
-                "about": one.doc,
-            }
-            for one in found
-        ]
-        print_json("settings", data, notes)
+        print_json("settings", [{**asdict(one), "value": value_in_force(one, settings)} for one in found], notes)
     elif found:
         lines = [f"To change these: {where}."]
         for one in found:
@@ -88,7 +78,7 @@ def _about(one: SettingDoc, value: str) -> Iterator[str]:
     yield f"\n[{one.key}]" if is_table else f"{one.key} = {value}" if value else one.key
     usual = shown_setting(one.default)
     default = f" Default: {usual}." if value != usual else ""
-    text = one.doc if is_table else f"{one.doc} Allowed: {one.allowed}.{default}"
+    text = one.about if is_table else f"{one.about} Allowed: {one.allowed}.{default}"
     yield textwrap.fill(text, columns(), initial_indent="    ", subsequent_indent="    ")
 
 

@@ -291,19 +291,12 @@ PATIENCE_S: Final = 3.0
 class SlowStart:
     """While this context is open, the start continues. If it takes long, reports that once."""
 
-    def __init__(
-        self,
-        tasks: TaskGroup,
-        agent_name: str,
-        say: Callable[[str], None],
-        sleep: Callable[[float], Awaitable[None]] = anyio.sleep,
-    ) -> None:
+    def __init__(self, tasks: TaskGroup, agent_name: str, say: Callable[[str], None]) -> None:
         self.step = "starting"
         """The current step; change it as the start goes on."""
         self._tasks = tasks
         self._agent_name = agent_name
         self._say = say
-        self._sleep = sleep
         self._scope = anyio.CancelScope()
 
     def note(self, phase: Phase) -> None:
@@ -318,7 +311,7 @@ class SlowStart:
 
     async def _say_late(self) -> None:
         with self._scope:
-            await self._sleep(PATIENCE_S)
+            await anyio.sleep(PATIENCE_S)
             self._say(f"waiting for {self._agent_name}: {self.step} ... (Ctrl+C to stop)")
 
 

@@ -197,16 +197,7 @@ Servers: TypeAlias = Callable[[Agent], Awaitable[Sequence[McpServer]]]
 
 
 class AgentCheck:
-    def __init__(
-        self,
-        command: AgentCommand,
-        cwd: Path,
-        policy: Policy,
-        servers: Servers,
-        *,
-        start_limit_s: float = START_LIMIT_S,
-        turn_limit_s: float = TURN_LIMIT_S,
-    ) -> None:
+    def __init__(self, command: AgentCommand, cwd: Path, policy: Policy, servers: Servers) -> None:
         """`policy` is the user's. What it lets agents do without asking is asked about here, and then refused."""
         self.findings: list[CheckResult] = []
         """In the order of the steps."""
@@ -217,8 +208,6 @@ class AgentCheck:
         self._cwd = cwd
         self.policy = replace(policy, write=_asking(policy.write), terminals=_asking(policy.terminals))
         self._servers = servers
-        self._start_limit_s = start_limit_s
-        self._turn_limit_s = turn_limit_s
         self._spawned_at = 0.0
         self._first_frame_at: float | None = None
         self._rejected = 0
@@ -264,7 +253,7 @@ class AgentCheck:
             self._first_frame_at = time.monotonic()
 
     async def _talk(self, agent: Agent, prompt: str | None) -> None:
-        await agent.initialize(self._start_limit_s)
+        await agent.initialize(START_LIMIT_S)
         if self._first_frame_at is not None:
             self._add(ok("First line", _seconds(self._first_frame_at - self._spawned_at)))
         self._add(_timed("Initialize", time.monotonic() - self._spawned_at))
@@ -323,11 +312,11 @@ class AgentCheck:
     async def _open_session(self, agent: Agent) -> Session:
         begin = time.monotonic()
         servers = await self._servers(agent)
-        with anyio.move_on_after(self._start_limit_s):
+        with anyio.move_on_after(START_LIMIT_S):
             session = await agent.new_session(self._cwd, mcp_servers=servers)
             self._add(_timed("New session", time.monotonic() - begin))
             return session
-        raise AgentLost(f"{agent.title} didn't open a session within {self._start_limit_s:g} s")
+        raise AgentLost(f"{agent.title} didn't open a session within {START_LIMIT_S:g} s")
 
     # A turn
 
@@ -350,7 +339,7 @@ class AgentCheck:
         async with anyio.create_task_group() as tasks:
             refusing = Refusing(tasks)
             unsubscribe = refusing.attend(session)
-            with anyio.move_on_after(self._turn_limit_s + CANCEL_LIMIT_S):
+            with anyio.move_on_after(TURN_LIMIT_S + CANCEL_LIMIT_S):
                 tasks.start_soon(self._cancel_late, session)
                 try:
                     await session.send_prompt([Text(prompt)])
@@ -361,11 +350,11 @@ class AgentCheck:
                     self._rejected = refusing.rejected
                     tasks.cancel_scope.cancel()
                 return None
-        return AgentLost(f"the turn was canceled after {self._turn_limit_s:g} s, and didn't end")
+        return AgentLost(f"the turn was canceled after {TURN_LIMIT_S:g} s, and didn't end")
 
     async def _cancel_late(self, session: Session) -> None:
-        await anyio.sleep(self._turn_limit_s)
-        self._add(note("Turn", f"canceled, since it took longer than {self._turn_limit_s:g} s"))
+        await anyio.sleep(TURN_LIMIT_S)
+        self._add(note("Turn", f"canceled, since it took longer than {TURN_LIMIT_S:g} s"))
         session.cancel()
 
     # The end

@@ -114,7 +114,7 @@ async def ask_git(
 
     Raises: GitFailed if it can't run or takes longer than `LIMIT_S`; ValueError for anything not allowed.
     """
-    line, environment = _call(command, words, os.environ)
+    line, environment = _call(command, words)
     try:
         with anyio.fail_after(LIMIT_S), tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as complaint:
             await to_thread.run_sync(_fill, asked, question)
@@ -140,19 +140,7 @@ async def ask_git(
         raise GitFailed(f"git couldn't be run: {error.strerror or error}") from error
 
 
-def ask_git_global(key: str, environ: Mapping[str, str]) -> str:
-    """A value of the user's own configuration; "" if it isn't set or git isn't installed. Blocks."""
-    try:
-        line, environment = _call("config", ("--global", "--get", key), environ)
-        done = subprocess.run(
-            line, stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT_S, check=False, cwd="/", env=environment
-        )
-    except (GitFailed, OSError, subprocess.SubprocessError):
-        return ""
-    return done.stdout.decode("utf-8", "replace")
-
-
-def _call(command: str, words: tuple[str, ...], environ: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
+def _call(command: str, words: tuple[str, ...]) -> tuple[list[str], dict[str, str]]:
     """The command line and the environment. Raises: ValueError, GitFailed."""
     options = (word for word in words[: words.index("--") if "--" in words else None] if word.startswith("-"))
     allowed = _ALLOWED.get(command, frozenset())
@@ -164,13 +152,13 @@ def _call(command: str, words: tuple[str, ...], environ: Mapping[str, str]) -> t
     settings = [word for setting in _SETTINGS for word in ("-c", setting)]
     # The other commands don't accept the option for literal pathspecs.
     literal = ["--literal-pathspecs"] if command == "ls-files" else []
-    own = {name: value for name, value in environ.items() if not name.startswith("GIT_") or name in _KEPT_VARIABLES}
-    return [_program(environ), *settings, *literal, *command.split(), *words], own | _ENVIRONMENT
+    own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in _KEPT_VARIABLES}
+    return [_program(), *settings, *literal, *command.split(), *words], own | _ENVIRONMENT
 
 
-def _program(environ: Mapping[str, str]) -> str:
+def _program() -> str:
     """Git's absolute path. A relative folder in PATH would be one of the repository's. Raises: GitFailed."""
-    folders = environ.get("PATH", os.defpath).split(os.pathsep)
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
     absolute = os.pathsep.join(folder for folder in folders if os.path.isabs(folder))  # noqa: PTH117 - text
     program = shutil.which("git", path=absolute) if absolute else None
     if program is None:

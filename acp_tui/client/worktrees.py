@@ -7,7 +7,6 @@ nothing.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import stat
@@ -25,7 +24,7 @@ from acp_tui.client.changes import ChangedMeanwhile, ChangesError, FileState
 from acp_tui.client.changes.git import Committed, Git, blob_id
 from acp_tui.client.changes.tree import Tree, make_parents, swap
 from acp_tui.client.errors import ClientError
-from acp_tui.client.private_files import create_private, encoded, locked, replace_file
+from acp_tui.client.private_files import create_private, locked, read_json_state, write_json_state
 from acp_tui.client.safe_git import WORKTREES, GitFailed, ask_git
 from acp_tui.client.settings.location import state_folder
 from acp_tui.values import dataclass
@@ -385,10 +384,10 @@ def _file() -> Path:
 
 
 def _read_known() -> list[Worktree]:
+    kept = read_json_state(_file())
     try:
-        kept = json.loads(_file().read_bytes())
-        return [Worktree(**each) for each in kept]
-    except (OSError, ValueError, TypeError):
+        return [Worktree(**each) for each in kept] if isinstance(kept, list) else []
+    except TypeError:
         return []
 
 
@@ -396,7 +395,7 @@ def _know(before: Worktree, *now: Worktree) -> None:
     """Replace what is known of a worktree. Without `now`, forget it."""
     with locked(_file()):
         worktrees = [*(each for each in _read_known() if each.root != before.root), *now]
-        replace_file(_file(), encoded([asdict(each) for each in worktrees]))
+        write_json_state(_file(), [asdict(each) for each in worktrees])
 
 
 @contextmanager

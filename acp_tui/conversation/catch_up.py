@@ -260,12 +260,10 @@ def _subagent(state: SubagentState) -> Iterator[updates.SessionUpdate]:
                 | updates.PlanReplaced()
                 | updates.UsageReported()
                 | updates.CompactionChanged()
+                | updates.SubagentReported()
+                | updates.SubagentSaid()
             ):
                 yield updates.SubagentSaid(session_id, update)
-            case updates.SubagentReported() | updates.SubagentSaid():
-                yield updates.SubagentSaid(session_id, update)
-            case _:
-                pass
     if said.is_idle and begun is not UNSET:
         ended = updates.StateReported("idle", said.last_stop_reason, usage=said.spent)
         yield updates.SubagentReported(session_id, state=ended)

@@ -10,7 +10,7 @@ import pickle
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, Final, Protocol, TypeAlias, TypeGuard, cast, overload
+from typing import Any, Final, Protocol, TypeAlias, TypeGuard, TypeVar, cast, overload
 from weakref import WeakValueDictionary
 
 from acp_tui.conversation.buffers import TextBuffer
@@ -37,6 +37,7 @@ _MODULES: Final = frozenset(
 
 Changing: TypeAlias = Message | ToolCallEntry | Compaction
 """Entries that may change after they were added. The others are interchangeable with their equals."""
+C = TypeVar("C", bound=Changing)
 
 
 class Store(Protocol):
@@ -121,9 +122,10 @@ class EntryList(Sequence[Entry]):
                     self._put(self._store, index, self.changed.pop(index))
             self._touch(self._store, len(self) - 1)
 
-    def changing(self, index: int) -> Entry:
-        """Return the entry, which the caller is about to change."""
+    def changing(self, index: int, kind: type[C]) -> C:
+        """Return the entry, which is of this kind, and which the caller is about to change."""
         entry = self[index]
+        assert isinstance(entry, kind)
         if index < len(self._places):
             self.changed.pop(index, None)
             self.changed[index] = entry

@@ -130,8 +130,7 @@ def _replace_message(
     conversation: Conversation, role: updates.Role, message_id: str, blocks: tuple[ContentBlock, ...]
 ) -> Change:
     entry_id = _message_of(conversation, role, message_id)
-    entry = conversation.entries.changing(entry_id)
-    assert isinstance(entry, entries.Message)
+    entry = conversation.entries.changing(entry_id, entries.Message)
     entry.replace(blocks)
     return Change((entry_id,))
 
@@ -160,8 +159,7 @@ def _message_chunk(conversation: Conversation, chunk: updates.MessageChunk) -> C
         if (change := _announced_mode(conversation, chunk)) is not None:
             return Change(facts=(_fact(conversation, change),))
     entry_id = _message_for(conversation, chunk)
-    entry = conversation.entries.changing(entry_id)
-    assert isinstance(entry, entries.Message)
+    entry = conversation.entries.changing(entry_id, entries.Message)
     entry.append(chunk.block)
     return Change((entry_id,))
 
@@ -265,8 +263,7 @@ def _prompt_accepted(conversation: Conversation, message_id: str) -> Change:
     if not conversation.unaccepted:
         return NOTHING
     entry_id = conversation.unaccepted.pop(0)
-    entry = conversation.entries.changing(entry_id)
-    assert isinstance(entry, entries.Message)
+    entry = conversation.entries.changing(entry_id, entries.Message)
     entry.message_id = message_id
     conversation.message_entries["user", message_id] = entry_id
     conversation.echoes[message_id] = Echo(entry.text)
@@ -284,8 +281,7 @@ def _prompt_refused(conversation: Conversation, failure: updates.TurnFailed | No
             return _turn_failed(conversation, failure)
         return _turn_ended(conversation, "cancelled", None)
     conversation.unaccepted.pop()
-    entry = conversation.entries.changing(joined)
-    assert isinstance(entry, entries.Message)
+    entry = conversation.entries.changing(joined, entries.Message)
     entry.notes = (*entry.notes, NOT_TAKEN_UP)
     conversation.has_run = True  # for the previous prompt
     ended = _end_if_over(conversation)
@@ -495,9 +491,7 @@ def _settle_calls(
 
 
 def _changing_call(conversation: Conversation, call_id: tool_calls.ToolCallId) -> entries.ToolCallEntry:
-    entry = conversation.entries.changing(conversation.tool_call_entries[call_id])
-    assert isinstance(entry, entries.ToolCallEntry)
-    return entry
+    return conversation.entries.changing(conversation.tool_call_entries[call_id], entries.ToolCallEntry)
 
 
 def _call_of(conversation: Conversation, call_id: tool_calls.ToolCallId) -> entries.ToolCallEntry:
@@ -679,8 +673,7 @@ def _compaction(conversation: Conversation, update: updates.CompactionUpdate) ->
     if entry_id is None:
         entry_id = _append(conversation, entries.Compaction(update.compaction_id))
         conversation.compaction_entries[update.compaction_id] = entry_id
-    entry = conversation.entries.changing(entry_id)
-    assert isinstance(entry, entries.Compaction)
+    entry = conversation.entries.changing(entry_id, entries.Compaction)
     if isinstance(update, updates.CompactionChunk):
         entry.summary.append(update.block)
     else:

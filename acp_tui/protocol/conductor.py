@@ -11,13 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import count
-from typing import Any, Final, NamedTuple, TypeAlias, Unpack
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import anyio
 from anyio.abc import ByteStream
 
 from acp_tui.rpc import ConnectionLost, Direction, ErrorCode, RequestFailed, RequestId, Wire, messages
-from acp_tui.rpc.peer import CANCEL_REQUEST, WireLimits
+from acp_tui.rpc.peer import CANCEL_REQUEST
 
 log = logging.getLogger(__name__)
 
@@ -80,12 +80,11 @@ class Conductor:
         components: Sequence[ByteStream],
         tap: HopTap,
         on_malformed: Callable[[int, bytes], None],
-        **limits: Unpack[WireLimits],
     ) -> None:
         """`components` are the proxies, the first one next to the client, and the agent.
 
         `on_malformed` gets a component's lines that aren't messages. Whoever sends to one that doesn't read isn't read
-        either, above `max_waiting_bytes`; after `unread_limit_s`, the chain ends.
+        either, above `MAX_WAITING_BYTES`; after `UNREAD_LIMIT_S`, the chain ends.
         """
         self.fault: tuple[int, ConnectionLost] | None = None
         """Which component ended first, and how; -1 is the client."""
@@ -99,7 +98,6 @@ class Conductor:
                 partial(self._receive, link),
                 partial(self._end, link),
                 tap=partial(tap, link.position - 1) if link.position else None,
-                **limits,
             )
 
     @property

@@ -12,7 +12,7 @@ import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine
 from itertools import count
-from typing import Any, Final, Generic, Protocol, TypeAlias, TypedDict, TypeVar, Unpack
+from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
 
 import anyio
 from anyio.abc import ByteStream, TaskGroup
@@ -47,12 +47,6 @@ Tap: TypeAlias = Callable[[messages.Direction, bytes], None]
 """Sees the raw bytes of every frame, without the line end, including junk; used for recordings."""
 
 
-class WireLimits(TypedDict, total=False):
-    max_frame_bytes: int
-    max_waiting_bytes: int
-    unread_limit_s: float
-
-
 class Wire:
     """Serves one connection until the other side ends it or the task running `serve()` is cancelled."""
 
@@ -62,9 +56,7 @@ class Wire:
         on_line: Callable[[bytes], Wire | None],
         on_lost: Callable[[messages.ConnectionLost], None] = lambda _: None,
         *,
-        max_frame_bytes: int = messages.DEFAULT_MAX_FRAME_BYTES,
-        max_waiting_bytes: int = MAX_WAITING_BYTES,
-        unread_limit_s: float = UNREAD_LIMIT_S,
+        max_frame_bytes: int | None = None,
         tap: Tap | None = None,
     ) -> None:
         """`on_line` handles a line, and returns the wire that needs room for the next one; None for this wire.
@@ -80,9 +72,7 @@ class Wire:
         self._stream = stream
         self._on_line = on_line
         self._on_lost = on_lost
-        self._splitter = messages.FrameSplitter(max_frame_bytes)
-        self._max_waiting_bytes = max_waiting_bytes
-        self._unread_limit_s = unread_limit_s
+        self._splitter = messages.FrameSplitter(max_frame_bytes or messages.DEFAULT_MAX_FRAME_BYTES)
         self._tap = tap
         self._outgoing: deque[bytes] = deque()
         self._outgoing_changed = anyio.Event()
@@ -111,12 +101,12 @@ class Wire:
         self._outgoing_changed = anyio.Event()
 
     async def until_room(self) -> None:
-        """Wait while more than `max_waiting_bytes` waits to be written. Call it before making a long answer.
+        """Wait while more than `MAX_WAITING_BYTES` waits to be written. Call it before making a long answer.
 
-        If the other side takes nothing for `unread_limit_s`, the connection is lost.
+        If the other side takes nothing for `UNREAD_LIMIT_S`, the connection is lost.
         """
-        while self.waiting_bytes > self._max_waiting_bytes:
-            with anyio.move_on_after(self._unread_limit_s) as limit:
+        while self.waiting_bytes > MAX_WAITING_BYTES:
+            with anyio.move_on_after(UNREAD_LIMIT_S) as limit:
                 await self._taken.wait()
             if limit.cancelled_caught:
                 self.lose(messages.AnswersUnread(self.waiting_bytes))
@@ -203,7 +193,7 @@ class Wire:
                     for _ in range(TURNS_AFTER_LONG if size >= SLICE_BYTES else 1):
                         await anyio.sleep(0)
                     seen = size = 0
-                if wire.waiting_bytes > wire._max_waiting_bytes:
+                if wire.waiting_bytes > MAX_WAITING_BYTES:
                     await wire.until_room()
 
     # Ending
@@ -263,10 +253,8 @@ class _Pending(Generic[T]):
 class Peer(Wire):
     """A wire whose lines are messages. When it ends, every pending request fails with ConnectionLost."""
 
-    def __init__(
-        self, stream: ByteStream, handler: Handler, *, tap: Tap | None = None, **limits: Unpack[WireLimits]
-    ) -> None:
-        super().__init__(stream, self._receive, self._fail_pending, tap=tap, **limits)
+    def __init__(self, stream: ByteStream, handler: Handler, *, tap: Tap | None = None) -> None:
+        super().__init__(stream, self._receive, self._fail_pending, tap=tap)
         self.handler = handler
         """Serves from the next message on."""
         self._ids = count(1)

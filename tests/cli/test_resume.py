@@ -389,7 +389,7 @@ async def test_a_recorded_session_is_rendered_and_redacted_by_its_id(
     page, public = tmp_path / "zebras.txt", tmp_path / "public.jsonl"
     assert await to_thread.run_sync(main, ["render", session_id[:-1], "-o", str(page)]) == 0
     assert "● somebody" in page.read_text()
-    assert main(["redact", session_id, "-o", str(public)]) == 0
+    assert await to_thread.run_sync(main, ["redact", session_id, "-o", str(public)]) == 0
     assert "Zebras?" in public.read_text()
 
     capsys.readouterr()

@@ -30,11 +30,10 @@ async def checked(
     cwd: Path,
     prompt: str | None = None,
     policy: Policy | None = None,
-    limit_s: float = 20,
 ) -> AgentCheck:
     """A finished check."""
     command = scripted(script) if isinstance(script, str) else script
-    check = AgentCheck(command, cwd, policy or Policy(), _no_servers, start_limit_s=limit_s, turn_limit_s=limit_s)
+    check = AgentCheck(command, cwd, policy or Policy(), _no_servers)
     with anyio.fail_after(LIMIT_S):
         await check.run(prompt)
     assert not our_children()
@@ -142,14 +141,16 @@ async def test_a_missing_command_is_told(tmp_path: Path):
     assert found(check, "Failed").verdict is Verdict.WRONG
 
 
-async def test_an_agent_that_does_not_answer_is_given_up_and_ended(tmp_path: Path):
-    check = await checked('expect("initialize")\nexpect("never")', tmp_path, limit_s=0.2)
+async def test_an_agent_that_does_not_answer_is_given_up_and_ended(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr("acp_tui.client.doctor.START_LIMIT_S", 0.2)
+    check = await checked('expect("initialize")\nexpect("never")', tmp_path)
     assert isinstance(check.failure, AgentLost)
     assert "hasn't answered within 0.2 s" in found(check, "Failed").text
 
 
-async def test_a_session_that_is_never_opened_is_given_up(tmp_path: Path):
-    check = await checked('handshake()\nexpect("session/new")\nexpect("never")', tmp_path, limit_s=0.5)
+async def test_a_session_that_is_never_opened_is_given_up(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr("acp_tui.client.doctor.START_LIMIT_S", 0.5)
+    check = await checked('handshake()\nexpect("session/new")\nexpect("never")', tmp_path)
     assert "didn't open a session" in found(check, "Failed").text
 
 
@@ -181,8 +182,9 @@ async def test_a_turn_is_cancelled_where_nothing_but_that_refuses(tmp_path: Path
 
 
 async def test_a_turn_without_an_end_is_cancelled_and_given_up(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr("acp_tui.client.doctor.TURN_LIMIT_S", 1)
     monkeypatch.setattr("acp_tui.client.doctor.CANCEL_LIMIT_S", 0.2)
-    check = await checked("open_session()\nserve_until_closed()", tmp_path, "hi", limit_s=1)
+    check = await checked("open_session()\nserve_until_closed()", tmp_path, "hi")
     assert "didn't end" in found(check, "Failed").text
 
 

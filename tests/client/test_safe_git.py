@@ -191,7 +191,7 @@ async def look_at_everything(root: Path) -> None:
             for path in ("clean", "sub/clean", "large.lfs"):
                 await tracker.review(path)
             tasks.cancel_scope.cancel()
-    full_names(os.environ)
+    await full_names(os.environ)
 
 
 def test_the_traps_are_sprung_by_git_as_a_user_calls_it(plant: Plant) -> None:

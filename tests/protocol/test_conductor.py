@@ -8,6 +8,7 @@ from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
 import anyio
 import pytest
@@ -70,8 +71,10 @@ async def played(proxies: int = 1, buffered_writes: float = 100, **limits: Any) 
     with ExitStack() as ends, anyio.fail_after(TEST_LIMIT_S):
         (client, to_client), *others = [ends.enter_context(connected(buffered_writes)) for _ in range(proxies + 2)]
         streams = [stream for _, stream in others]
+        for name, limit in limits.items():
+            ends.enter_context(patch(f"acp_tui.rpc.peer.{name.upper()}", limit))
         conductor = Conductor(
-            to_client, streams, lambda *seen: chain.tapped.append(seen), lambda *seen: chain.junk.append(seen), **limits
+            to_client, streams, lambda *seen: chain.tapped.append(seen), lambda *seen: chain.junk.append(seen)
         )
         chain = Played(client, [component for component, _ in others], conductor)
         async with anyio.create_task_group() as tasks:

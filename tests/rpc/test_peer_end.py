@@ -93,11 +93,14 @@ async def test_work_that_is_open_at_the_end_is_stopped_and_not_answered() -> Non
 
 
 @pytest.mark.parametrize("end", [b"", b"\n"])
-async def test_a_line_over_the_ceiling_ends_the_connection_and_says_so(end: bytes) -> None:
+async def test_a_line_over_the_ceiling_ends_the_connection_and_says_so(
+    monkeypatch: pytest.MonkeyPatch, end: bytes
+) -> None:
     """R-TRANS-4: pending requests fail with the same reason."""
+    monkeypatch.setattr("acp_tui.rpc.messages.DEFAULT_MAX_FRAME_BYTES", 1000)
     outcomes: list[Any] = []
     with connected() as (counterpart, stream), anyio.fail_after(LIMIT_S):
-        peer = Peer(stream, RecordingHandler(), max_frame_bytes=1000)
+        peer = Peer(stream, RecordingHandler())
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(outcome_of_request, peer, outcomes)
             await counterpart.send_bytes(b"x" * 600)

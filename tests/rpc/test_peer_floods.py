@@ -93,9 +93,11 @@ async def test_blank_lines_that_come_together_count_as_one() -> None:
     assert 2 <= len([line for line in taps if not line.strip()]) <= 20
 
 
-async def test_a_side_that_reads_nothing_is_given_up_with_the_reason() -> None:
+async def test_a_side_that_reads_nothing_is_given_up_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("acp_tui.rpc.peer.MAX_WAITING_BYTES", LIMIT_BYTES)
+    monkeypatch.setattr("acp_tui.rpc.peer.UNREAD_LIMIT_S", 0)
     with connected(buffered_writes=0) as (counterpart, stream), anyio.fail_after(LIMIT_S):
-        peer = Peer(stream, RecordingHandler(), max_waiting_bytes=LIMIT_BYTES, unread_limit_s=0)
+        peer = Peer(stream, RecordingHandler())
         await counterpart.send(*(request(number, "unknown") for number in range(1_000)))
         with pytest.raises(AnswersUnread, match="it hasn't read 10,"):
             await peer.serve()

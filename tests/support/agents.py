@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from textwrap import dedent
 from typing import Any, TypeVar
+from unittest.mock import patch
 
 import anyio
 import anyio.lowlevel
@@ -36,7 +37,6 @@ from acp_tui.conversation.content import Text
 from acp_tui.protocol.roles import ClientOffer
 from acp_tui.rpc import ErrorCode, Handler, Peer, RequestFailed, Tap
 from acp_tui.rpc.memory_stream import memory_stream
-from acp_tui.rpc.messages import DEFAULT_MAX_FRAME_BYTES
 from acp_tui.rpc.peer import MAX_WAITING_BYTES
 from support.waiting import LIMIT_S, TEST_LIMIT_S, Bell
 
@@ -153,24 +153,18 @@ class RecordingHandler:
 async def serving(
     handler: Handler | None = None,
     *,
-    max_frame_bytes: int = DEFAULT_MAX_FRAME_BYTES,
     tap: Tap | None = None,
     buffered_writes: float = math.inf,
     max_waiting_bytes: int = MAX_WAITING_BYTES,
 ) -> AsyncIterator[tuple[Peer, Counterpart]]:
     """A running peer and its counterpart, for at most `LIMIT_S`."""
     with connected(buffered_writes) as (counterpart, stream), anyio.fail_after(LIMIT_S):
-        peer = Peer(
-            stream,
-            handler or RecordingHandler(),
-            max_frame_bytes=max_frame_bytes,
-            max_waiting_bytes=max_waiting_bytes,
-            tap=tap,
-        )
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(peer.serve)
-            yield peer, counterpart
-            tasks.cancel_scope.cancel()
+        peer = Peer(stream, handler or RecordingHandler(), tap=tap)
+        with patch("acp_tui.rpc.peer.MAX_WAITING_BYTES", max_waiting_bytes):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(peer.serve)
+                yield peer, counterpart
+                tasks.cancel_scope.cancel()
 
 
 def request(request_id: Any, method: str, params: Any = None) -> dict[str, Any]:

@@ -175,6 +175,13 @@ async def changes(tracker: ChangeTracker) -> dict[str, ChangedPath]:
     return dict(tracker.changes)
 
 
+async def sizes(tracker: ChangeTracker, path: str) -> tuple[int | None, int | None]:
+    """The size of a changed file before and now; None where there is no file."""
+    review = await tracker.review(path)
+    before, after = (None if state is None else state.size for state in (review.before, review.after))
+    return before, after
+
+
 async def kinds(tracker: ChangeTracker) -> dict[str, str]:
     """The kind of each path's change."""
     return {path: change.kind for path, change in (await changes(tracker)).items()}

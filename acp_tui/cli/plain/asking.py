@@ -1,7 +1,6 @@
-"""Questions in line mode: choices, yes or no, permissions, and an agent's forms and pages.
+"""Questions in line mode: choices, yes or no, and an agent's forms and pages.
 
-While an agent starts, it also asks for a login, and for trust in a project's MCP servers. Only a number or letter
-typed by the user allows anything. `client.form_answers` validates the fields of forms.
+Only a number or letter typed by the user allows anything. `client.form_answers` validates the fields of forms.
 """
 
 from __future__ import annotations
@@ -9,35 +8,21 @@ from __future__ import annotations
 import os
 import shlex
 import webbrowser
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from functools import partial
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
 import anyio
 from anyio import to_thread
-from anyio.abc import TaskGroup
 
-from acp_tui.cli.output import error_text
-from acp_tui.cli.permissions import OneByOne, ask_permission
+from acp_tui.cli.permissions import OneByOne
 from acp_tui.cli.plain.console import Console, Outbox
-from acp_tui.cli.plain.tool_call_text import ACP_TUI, ours, spoken_diff
-from acp_tui.cli.terminal import SlowStart, say_left_out, say_sandbox
-from acp_tui.client.agents.command import AgentCommand
-from acp_tui.client.errors import AuthenticationRequired, ClientError, SettingsError
 from acp_tui.client.form_answers import InvalidAnswer, Raw, check, check_all, pattern_note
-from acp_tui.client.hosting.finding import attached
 from acp_tui.client.loading_variables import rows_of
 from acp_tui.client.secrets.questions import field_asks_for_secret, form_asks_for_secret
 from acp_tui.client.sessions.agent import Agent
-from acp_tui.client.sessions.consent import INTERACTIVE
-from acp_tui.client.sessions.driver import Additions, additions_for, start_agent
-from acp_tui.client.sessions.hub import SessionHub
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.settings import mcp, trust
-from acp_tui.client.settings.settings import Settings
-from acp_tui.client.transcript import RecordTo
-from acp_tui.conversation import elicitation, facts, tool_calls, web_address, wording
+from acp_tui.client.settings import mcp
+from acp_tui.conversation import elicitation, facts, web_address
 from acp_tui.conversation.visible import make_visible, make_visible_line
 
 Answered: TypeAlias = tuple[Literal["accept", "decline", "cancel"], elicitation.FormValues | None]
@@ -75,55 +60,6 @@ def number_in(line: str, most: int) -> int | None:
 async def confirm(console: Console, question: str) -> bool:
     """Whether the user says yes. An empty line or Ctrl+C means no."""
     return (await console.ask(f"{question} [y/N] ", can_be_left=True) or "").lower() in ("y", "yes")
-
-
-class Permissions:
-    def __init__(
-        self,
-        session: Session,
-        console: Console,
-        outbox: Outbox,
-        *,
-        on_shown: Callable[[tool_calls.ToolCall], None],
-        queue_first: Callable[[str], None],
-    ) -> None:
-        """`on_shown` gets each shown call; `queue_first` gets the prompt with the reason for a rejection."""
-        self._session = session
-        self._on_shown = on_shown
-        self._console = console
-        self._outbox = outbox
-        self._queue_first = queue_first
-        self._has_hints = True
-        """Whether the next question says what to type: not each time, as they are read aloud."""
-        self.waiting = OneByOne(lambda: session.conversation.permissions, self._ask, lambda: console.say(WITHDRAWN))
-
-    async def _ask(self, request: facts.PermissionRequest) -> None:
-        await self._outbox.flush()
-        others = len(self._session.conversation.permissions)
-        has_hints, self._has_hints = self._has_hints, False
-        await ask_permission(
-            self._session,
-            request,
-            self._console,
-            head=f"1 of {others} questions\n" if others > 1 else "",
-            on_shown=self._on_shown,
-            reject=partial(self._reject, request),
-            has_hints=has_hints,
-            told=spoken_diff,
-        )
-
-    async def _reject(self, request: facts.PermissionRequest, rejection: facts.PermissionOption) -> bool:
-        """Whether the user gave a reason, or none with Enter. With Ctrl+C, they go back to the question."""
-        title = self._session.conversation.tool_call(request.tool_call_id).call.shown_title
-        reason = await self._console.ask(
-            "Reject: why? (Enter: no reason; Ctrl+C: back) ", is_guarded=False, can_be_left=True
-        )
-        if reason is None:
-            return False
-        if reason:
-            self._queue_first(wording.reason_prompt(title, reason))
-        self._session.answer_permission(request.key, rejection.option_id)
-        return True
 
 
 class Questions:
@@ -299,101 +235,6 @@ def _default(field: elicitation.Field) -> Raw:
     if isinstance(field, elicitation.NumberField):
         return None if field.default is None else str(field.default)
     return None if isinstance(field, elicitation.UnknownField) else field.default
-
-
-class AgentStart:
-    """Starts an agent, more than once if needed, and asks the user questions on the way.
-
-    `agent` is the current process.
-    """
-
-    def __init__(
-        self,
-        hub: SessionHub,
-        command: AgentCommand,
-        cwd: Path,
-        settings: Settings,
-        record: RecordTo | None,
-        *,
-        console: Console,
-        restart: Callable[[], Awaitable[None]],
-    ) -> None:
-        """`restart` starts the agent again after a login in the terminal."""
-        self.agent: Agent | None = None
-        self.additions = Additions()
-        self._hub = hub
-        self.command = command
-        self._cwd = cwd
-        self._settings = settings
-        self._record = record
-        self._console = console
-        self._restart = restart
-
-    async def start(self, tasks: TaskGroup, on_questions: Callable[[Agent], None]) -> None:
-        """Start a new process and do the handshake. `on_questions` is called for questions outside of any session.
-
-        Raises ClientError.
-        """
-        with SlowStart(tasks, self.command.name, self._say) as slow:
-            if self.command.is_host:
-                self.agent = await attached(self._hub, self.command, slow.note)
-                self.agent.on_elicitations = partial(on_questions, self.agent)
-                await self.agent.initialize(self._settings.agent.start_limit_s or None)
-                return
-            self.agent = await start_agent(
-                self._hub,
-                self.command,
-                self._cwd,
-                self._settings,
-                INTERACTIVE,
-                self._say,
-                recordings=self._settings.recordings,
-                record=self._record,
-                on_phase=slow.note,
-                on_questions=on_questions,
-            )
-        say_sandbox(self.agent, self._say)
-        wanted = self._settings.workspace.additional_directories
-        self.additions = await additions_for(self.agent, self._cwd, wanted, self)
-        say_left_out(self.additions, self._say)
-
-    def _say(self, text: str) -> None:
-        self._console.say(f"{ACP_TUI}: {ours(make_visible(text))}")
-
-    # Called by the driver of its sessions
-
-    async def log_in(self, wanted: AuthenticationRequired) -> bool:
-        """Let the user log in. Returns whether it's worth trying again."""
-        agent = self.agent
-        assert agent is not None
-        ways = [f"{method.name}: {method.description or method.kind}" for method in wanted.methods]
-        reason = f": {make_visible(wanted.detail)}" if wanted.detail else ""
-        chosen = await choose(self._console, f"{make_visible_line(agent.title)} needs you to log in{reason}", ways)
-        if chosen is None:
-            return False
-        method = wanted.methods[chosen]
-        if method.kind == "terminal":
-            login = agent.terminal_login(method.method_id)
-            await agent.stop()
-            status = await self._console.lend(login.run)
-            if status != 0:
-                self._say(f"the login failed with status {status}")
-            await self._restart()
-            return True
-        self._say("the agent is logging you in, perhaps in a browser (Ctrl+C to stop)")
-        try:
-            await agent.authenticate(method.method_id)
-        except ClientError as error:
-            self._console.say(error_text(error))
-        return True
-
-    async def trusts(self, project: trust.ProjectServers) -> bool:
-        self._console.say(f"The project's file {make_visible_line(str(project.file))} names MCP servers:")
-        self._console.say("\n".join(map(server_words, project.declared.servers)))
-        return await confirm(self._console, "Use them until the file changes?")
-
-    def say_error(self, error: SettingsError) -> None:
-        self._console.say(error_text(error))
 
 
 def server_words(server: mcp.Server) -> str:

@@ -1,6 +1,7 @@
 """A conversation in lines: sends what the user types, prints what the agent does. One session at a time.
 
-Everything here runs in the event loop. `console` handles the terminal, and `commands` our slash commands.
+Everything here runs in the event loop. `console` handles the terminal, `asking` the user's answers, and the package our
+slash commands. While an agent starts, the user is asked for a login, and for trust in a project's MCP servers.
 """
 
 from __future__ import annotations
@@ -17,33 +18,45 @@ from anyio.abc import TaskGroup
 
 from acp_tui.cli import ExitCode, code_of
 from acp_tui.cli.output import error_text
-from acp_tui.cli.plain.asking import AgentStart, Permissions, Questions
+from acp_tui.cli.permissions import OneByOne, ask_permission
+from acp_tui.cli.plain.asking import WITHDRAWN, Questions, choose, confirm, server_words
 from acp_tui.cli.plain.changes import PlainChanges
 from acp_tui.cli.plain.console import Console, Outbox, send
 from acp_tui.cli.plain.printer import ConversationPrinter, spoken_blocks
-from acp_tui.cli.plain.tool_call_text import ACP_TUI, YOU, label_of, ours
+from acp_tui.cli.plain.tool_call_text import ACP_TUI, YOU, label_of, ours, spoken_diff
+from acp_tui.cli.terminal import SlowStart, say_left_out, say_sandbox
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.attachments.attach import attach
 from acp_tui.client.changes import ChangesError
 from acp_tui.client.completion.matching import mention_of
 from acp_tui.client.completion.workspace_files import command_named_in, is_written_out, look_into_folder
-from acp_tui.client.errors import AgentRefused, ClientError
+from acp_tui.client.errors import AgentRefused, AuthenticationRequired, ClientError, SettingsError
+from acp_tui.client.hosting.finding import attached
 from acp_tui.client.notices import BELL, About, NewsWatch, NoticeCommand, channels_of
 from acp_tui.client.prompts.memory import PromptMemory
 from acp_tui.client.sessions.agent import Agent
-from acp_tui.client.sessions.driver import Options, SessionDriver, until_connected
-from acp_tui.client.sessions.hub import open_hub
+from acp_tui.client.sessions.consent import INTERACTIVE
+from acp_tui.client.sessions.driver import (
+    Additions,
+    Options,
+    SessionDriver,
+    additions_for,
+    start_agent,
+    until_connected,
+)
+from acp_tui.client.sessions.hub import SessionHub, open_hub
 from acp_tui.client.sessions.session import Session, Unsubscribe
 from acp_tui.client.sessions.session_history import LeftSession, left_session
+from acp_tui.client.settings import trust
 from acp_tui.client.settings.location import state_folder
 from acp_tui.client.settings.settings import Settings
 from acp_tui.client.transcript import RecordTo
 from acp_tui.conversation.conversation import Change
 from acp_tui.conversation.entries import EntryId
-from acp_tui.conversation.facts import Fact, SessionId
+from acp_tui.conversation.facts import Fact, PermissionOption, PermissionRequest, SessionId
 from acp_tui.conversation.updates import Disconnected
 from acp_tui.conversation.visible import make_visible, make_visible_line
-from acp_tui.conversation.wording import duration, forked
+from acp_tui.conversation.wording import duration, forked, reason_prompt
 
 PROMPT: Final = f"{YOU}: "
 GOES_ON: Final = "... "
@@ -80,10 +93,10 @@ class Chat:
         self.session: Session | None = None
         self.changes = PlainChanges(cwd, is_elsewhere=command.is_elsewhere)
         self._command = command
-        self._record = record
+        self.record = record
         self._first_prompt = first_prompt
         self._opening = opening
-        self._outbox = Outbox(console.say)
+        self.outbox = Outbox(console.say)
         self._draft = Draft()
         self._notice = NoticeCommand(self.say)
         self._memory = PromptMemory(state_folder() if settings.history.keep else None)
@@ -102,7 +115,7 @@ class Chat:
         self._start: AgentStart
         self._driver: SessionDriver
         self._tasks: TaskGroup
-        self._teller: ConversationPrinter
+        self.teller: ConversationPrinter
         self._watch: NewsWatch
         self._permissions: Permissions
         self._questions: Questions
@@ -112,11 +125,11 @@ class Chat:
         self.console.attach()
         try:
             async with anyio.create_task_group() as self._tasks:
-                self._tasks.start_soon(self._outbox.run)
+                self._tasks.start_soon(self.outbox.run)
                 with self._scope:
                     await self._converse()
                 with anyio.move_on_after(END_LIMIT_S):
-                    await self._outbox.flush()
+                    await self.outbox.flush()
                 self._tasks.cancel_scope.cancel()
         finally:
             self.console.end()
@@ -124,22 +137,14 @@ class Chat:
 
     async def _converse(self) -> None:
         async with open_hub() as hub:
-            self._start = AgentStart(
-                hub,
-                self._command,
-                self.cwd,
-                self.settings,
-                self._record,
-                console=self.console,
-                restart=self.start_agent,
-            )
+            self._start = AgentStart(hub, self, self._command)
             self._driver = SessionDriver(self._start, self._start.log_in, self.cwd)
             try:
                 await self.start_agent()
                 await (self.begin() if self._opening is None else self._opening(self))
             except ClientError as error:
                 self._code = code_of(error)
-                self._outbox.put(error_text(error))
+                self.outbox.put(error_text(error))
                 return
             await self._recall()
             self._tasks.start_soon(self.changes.run)
@@ -181,7 +186,7 @@ class Chat:
     def _look_outside(self, agent: Agent) -> None:
         """Ask the agent's questions outside of any session, which may come before it has identified itself."""
         if self._outside is None:
-            self._outside = Questions(agent, agent.title, self.console, self._outbox)
+            self._outside = Questions(agent, agent.title, self.console, self.outbox)
         self._outside.waiting.check_requests(self._tasks)
 
     async def begin(self) -> None:
@@ -269,32 +274,24 @@ class Chat:
         self._unsubscribe()
         self.session, self._watch = session, NewsWatch()
         if not is_known:
-            self._teller = ConversationPrinter(
-                session.conversation,
-                session.cwd,
-                self._outbox,
-                self.settings.conversation,
-                self.agent.title,
-                is_brief=self.settings.appearance.plain_detail == "answer",
-            )
+            told, title = session.conversation, self.agent.title
+            self.teller = ConversationPrinter(told, session.cwd, self.outbox, self.settings, title)
             if is_fork:
-                self._teller.note_options()
+                self.teller.note_options()
             else:
-                self._teller.tell_all()
-        self._permissions = Permissions(
-            session, self.console, self._outbox, on_shown=self._teller.note_asked, queue_first=self._say_first
-        )
-        self._questions = Questions(session, self.agent.title, self.console, self._outbox)
+                self.teller.tell_all()
+        self._permissions = Permissions(session, self)
+        self._questions = Questions(session, self.agent.title, self.console, self.outbox)
         session.client_tools.before_write = self.changes.look_first
         self._unsubscribe = session.subscribe(self._hear)
         self._hear(Change((), (Fact.PERMISSIONS, Fact.ELICITATIONS, Fact.TURN)))
 
     def _hear(self, change: Change) -> None:
-        self._teller.tell(change)
+        self.teller.tell(change)
         self.changes.note_work()
         facts = change.facts
         if self.is_idle and (Fact.TURN in facts or Fact.CONNECTION in facts):
-            self._teller.finish()
+            self.teller.finish()
         self._look_for_news()
         if Fact.PERMISSIONS in facts:
             self._permissions.waiting.check_requests(self._tasks)
@@ -331,7 +328,7 @@ class Chat:
 
     async def _show_prompt(self) -> None:
         """Show the prompt after everything still to be printed."""
-        await self._outbox.flush()
+        await self.outbox.flush()
         if self._is_ready:
             self.console.show_prompt(GOES_ON if self._draft.is_open else PROMPT if self.is_idle else "")
 
@@ -409,7 +406,7 @@ class Chat:
         if text is not None:
             self._tasks.start_soon(self._send, session, text)
 
-    def _say_first(self, text: str) -> None:
+    def say_first(self, text: str) -> None:
         """Send this before anything else that waits."""
         assert self.session is not None
         queue = self.session.queue
@@ -429,13 +426,13 @@ class Chat:
             self._memory.history.add(wanted, str(self.cwd), self.agent.title)
             self._tasks.start_soon(self._memory.write)
             await self.changes.begin_turn()
-            self._teller.is_typed_here = True
+            self.teller.is_typed_here = True
             try:
                 await session.send_prompt((*attached.blocks, *session.commands.take()), attached.problems)
             except ClientError as error:
                 self._note_failure(session, error)
             finally:
-                self._teller.is_typed_here = False
+                self.teller.is_typed_here = False
             wanted = self._next(session)
         if session.queue.is_held:
             self.say(f"{_count(session)}, held back: an empty line sends the next one, /drop deletes them")
@@ -507,18 +504,18 @@ class Chat:
     # Printing
 
     def say(self, text: str) -> None:
-        self._outbox.put(ours(make_visible(text)), ACP_TUI)
+        self.outbox.put(ours(make_visible(text)), ACP_TUI)
 
     def say_theirs(self, text: str) -> None:
         """Print what the agent said."""
         for block in spoken_blocks(text):
-            self._outbox.put(f"\n{block}", label_of(self.agent.title))
+            self.outbox.put(f"\n{block}", label_of(self.agent.title))
 
     def tell(self, text: str) -> None:
-        self._outbox.put(text)
+        self.outbox.put(text)
 
     def tell_error(self, error: ClientError) -> None:
-        self._outbox.put(error_text(error))
+        self.outbox.put(error_text(error))
 
 
 def _count(session: Session) -> str:
@@ -564,3 +561,123 @@ class Draft:
 
     def drop(self) -> None:
         self._lines, self._is_block = [], False
+
+
+class AgentStart:
+    """Starts an agent, more than once if needed, and asks the user questions on the way.
+
+    `agent` is the current process.
+    """
+
+    def __init__(self, hub: SessionHub, chat: Chat, command: AgentCommand) -> None:
+        self.agent: Agent | None = None
+        self.additions = Additions()
+        self._hub = hub
+        self._chat = chat
+        self.command = command
+        self._console = chat.console
+
+    async def start(self, tasks: TaskGroup, on_questions: Callable[[Agent], None]) -> None:
+        """Start a new process and do the handshake. `on_questions` is called for questions outside of any session.
+
+        Raises ClientError.
+        """
+        with SlowStart(tasks, self.command.name, self._say) as slow:
+            if self.command.is_host:
+                self.agent = await attached(self._hub, self.command, slow.note)
+                self.agent.on_elicitations = partial(on_questions, self.agent)
+                await self.agent.initialize(self._chat.settings.agent.start_limit_s or None)
+                return
+            self.agent = await start_agent(
+                self._hub,
+                self.command,
+                self._chat.cwd,
+                self._chat.settings,
+                INTERACTIVE,
+                self._say,
+                recordings=self._chat.settings.recordings,
+                record=self._chat.record,
+                on_phase=slow.note,
+                on_questions=on_questions,
+            )
+        say_sandbox(self.agent, self._say)
+        wanted = self._chat.settings.workspace.additional_directories
+        self.additions = await additions_for(self.agent, self._chat.cwd, wanted, self)
+        say_left_out(self.additions, self._say)
+
+    def _say(self, text: str) -> None:
+        self._console.say(f"{ACP_TUI}: {ours(make_visible(text))}")
+
+    # Called by the driver of its sessions
+
+    async def log_in(self, wanted: AuthenticationRequired) -> bool:
+        """Let the user log in. Returns whether it's worth trying again."""
+        agent = self.agent
+        assert agent is not None
+        ways = [f"{method.name}: {method.description or method.kind}" for method in wanted.methods]
+        reason = f": {make_visible(wanted.detail)}" if wanted.detail else ""
+        chosen = await choose(self._console, f"{make_visible_line(agent.title)} needs you to log in{reason}", ways)
+        if chosen is None:
+            return False
+        method = wanted.methods[chosen]
+        if method.kind == "terminal":
+            login = agent.terminal_login(method.method_id)
+            await agent.stop()
+            status = await self._console.lend(login.run)
+            if status != 0:
+                self._say(f"the login failed with status {status}")
+            await self._chat.start_agent()
+            return True
+        self._say("the agent is logging you in, perhaps in a browser (Ctrl+C to stop)")
+        try:
+            await agent.authenticate(method.method_id)
+        except ClientError as error:
+            self._console.say(error_text(error))
+        return True
+
+    async def trusts(self, project: trust.ProjectServers) -> bool:
+        self._console.say(f"The project's file {make_visible_line(str(project.file))} names MCP servers:")
+        self._console.say("\n".join(map(server_words, project.declared.servers)))
+        return await confirm(self._console, "Use them until the file changes?")
+
+    def say_error(self, error: SettingsError) -> None:
+        self._console.say(error_text(error))
+
+
+class Permissions:
+    def __init__(self, session: Session, chat: Chat) -> None:
+        self._session = session
+        self._chat = chat
+        self._has_hints = True
+        """Whether the next question says what to type: not each time, as they are read aloud."""
+        self.waiting = OneByOne(
+            lambda: session.conversation.permissions, self._ask, lambda: chat.console.say(WITHDRAWN)
+        )
+
+    async def _ask(self, request: PermissionRequest) -> None:
+        await self._chat.outbox.flush()
+        others = len(self._session.conversation.permissions)
+        has_hints, self._has_hints = self._has_hints, False
+        await ask_permission(
+            self._session,
+            request,
+            self._chat.console,
+            head=f"1 of {others} questions\n" if others > 1 else "",
+            on_shown=self._chat.teller.note_asked,
+            reject=partial(self._reject, request),
+            has_hints=has_hints,
+            told=spoken_diff,
+        )
+
+    async def _reject(self, request: PermissionRequest, rejection: PermissionOption) -> bool:
+        """Whether the user gave a reason, or none with Enter. With Ctrl+C, they go back to the question."""
+        title = self._session.conversation.tool_call(request.tool_call_id).call.shown_title
+        reason = await self._chat.console.ask(
+            "Reject: why? (Enter: no reason; Ctrl+C: back) ", is_guarded=False, can_be_left=True
+        )
+        if reason is None:
+            return False
+        if reason:
+            self._chat.say_first(reason_prompt(title, reason))
+        self._session.answer_permission(request.key, rejection.option_id)
+        return True

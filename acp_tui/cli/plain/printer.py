@@ -13,7 +13,7 @@ from typing import Final
 
 from acp_tui.cli.plain import tool_call_text
 from acp_tui.cli.plain.console import Outbox
-from acp_tui.client.settings.settings import ConversationSettings
+from acp_tui.client.settings.settings import Settings
 from acp_tui.conversation import buffers, content, entries, facts, tool_calls, tool_text, updates, wording
 from acp_tui.conversation.conversation import Change, Conversation, SubagentState
 from acp_tui.conversation.visible import make_visible, make_visible_line
@@ -95,25 +95,17 @@ _ALWAYS_TOLD: Final = (entries.TurnEnd, entries.Failure, entries.OwnCommand, upd
 
 
 class ConversationPrinter:
-    def __init__(
-        self,
-        conversation: Conversation,
-        cwd: Path,
-        outbox: Outbox,
-        shown: ConversationSettings,
-        title: str,
-        *,
-        is_brief: bool = False,
-    ) -> None:
-        """`title` is the agent's. With `is_brief`, only the last message of a turn is printed, at its end."""
-        self._is_brief = is_brief
+    def __init__(self, conversation: Conversation, cwd: Path, outbox: Outbox, settings: Settings, title: str) -> None:
+        """`title` is the agent's."""
+        self._is_brief = settings.appearance.plain_detail == "answer"
+        """Whether only the last message of a turn is printed, at its end."""
         self.is_typed_here = False
         """Whether prompts of now were typed here, so they needn't be printed."""
         self._agent = tool_call_text.label_of(title)
         self._cwd = str(cwd)
         self._conversation = conversation
         self._outbox = outbox
-        self._shown = shown
+        self._shown = settings.conversation
         self._messages: dict[entries.EntryId, _PrintedMessage] = {}
         self._open: entries.EntryId | None = None
         """The message that may continue."""

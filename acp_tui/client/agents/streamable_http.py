@@ -5,17 +5,15 @@ There is one event stream for the connection and one for each session (RFD "Stre
 
 from __future__ import annotations
 
-import json
 import socket
 import ssl
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Final
 
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
-from pydantic_core import from_json
 
 from acp_tui.client.agents import remote_errors
 from acp_tui.client.agents.address import Address
@@ -140,7 +138,7 @@ class HttpStream(remote_errors.RemoteStream):
     # Sending
 
     async def _post(self, line: bytes) -> None:
-        message = _read(line)
+        message = messages.decode(line)
         method, params = message.get("method"), message.get("params")
         key = messages.key_of(message.get("id"))
         if method is None:
@@ -279,12 +277,7 @@ class HttpStream(remote_errors.RemoteStream):
 
     def _note(self, session_id: str, line: bytes) -> bool:
         """Note requests and answers. True if the message will be delivered later."""
-        if messages.has_too_many_values(line):
-            return False  # its reader reports that
-        try:
-            message = from_json(line)
-        except ValueError:
-            return False  # its reader reports the error
+        message = messages.decode(line)  # its reader reports what can't be read
         if not isinstance(message, dict) or (key := messages.key_of(message.get("id"))) is None:
             return False
         if "method" in message:
@@ -310,14 +303,6 @@ class HttpStream(remote_errors.RemoteStream):
             while before != (before := self._read.get(session_id, 0)):
                 await anyio.sleep(QUIET_S)
         await self._deliver([line])
-
-
-def _read(line: bytes) -> Any:
-    """A message from us. It may contain half a surrogate pair that an agent has sent."""
-    try:
-        return from_json(line)
-    except ValueError:
-        return json.loads(line)
 
 
 def _is_name(given: str) -> bool:

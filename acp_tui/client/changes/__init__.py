@@ -79,10 +79,6 @@ class ChangedPath:
     is_binary: bool = False
     is_approximate: bool = False
     """Whether the line counts may be too high, because comparing everything would have taken too long."""
-    size_before: int | None = None
-    """None if nothing existed, or if unknown."""
-    size: int | None = None
-    """None if nothing exists now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +146,6 @@ def review(path: str, before: FileState | None, after: FileState | None) -> Revi
         kind,
         before_unknown=before.unknown if before is not None and before.data is None else None,
         is_binary=_is_binary(before) or _is_binary(after),
-        size_before=before.size if before is not None and before.mode else None,
-        size=after.size if after is not None else None,
     )
     if kind == "type" or change.is_binary or not (_is_known(before) and _is_known(after)):
         return Review(change, path, before, after)

@@ -31,8 +31,8 @@ class Stopped(Exception):
 class Pace:
     """The pace of all work on one folder. Any thread may use it."""
 
-    def __init__(self, free_s: float = FREE_S) -> None:
-        self._left_s = free_s
+    def __init__(self) -> None:
+        self._left_s = FREE_S
         self._is_hurried = self._is_stopped = False
         self._waiting = 0
         self._changed = Condition()

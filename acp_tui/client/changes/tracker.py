@@ -73,11 +73,7 @@ _BEGINNING: Final[Moment] = {}
 
 class ChangeTracker:
     def __init__(
-        self,
-        root: Path,
-        on_change: Callable[[], None] = lambda: None,
-        limits: ChangeLimits = DEFAULT_LIMITS,
-        pace: Pace | None = None,
+        self, root: Path, on_change: Callable[[], None] = lambda: None, limits: ChangeLimits = DEFAULT_LIMITS
     ) -> None:
         self.root = root.resolve()
         self.is_live = False
@@ -90,7 +86,7 @@ class ChangeTracker:
         self._ready = anyio.Event()
         self.captured = anyio.Event()
         """Set when all files have been read."""
-        self._pace = pace or Pace()
+        self.pace = Pace()
         self._released_ns: int | None = None
         self._is_start_known = False
         """Whether nothing had changed yet when the session began."""
@@ -142,7 +138,7 @@ class ChangeTracker:
                 tasks.start_soon(self._keep_current)
                 tasks.start_soon(self._keep_watching, commit)
         finally:
-            self._pace.stop()
+            self.pace.stop()
             self._ready.set()  # tell tasks that wait for a baseline that never comes
             self.captured.set()
             self.is_live = False
@@ -159,7 +155,7 @@ class ChangeTracker:
 
     def hurry(self) -> None:
         """Read files without long rests, because somebody needs to know."""
-        self._pace.hurry()
+        self.pace.hurry()
 
     async def look_first(self, paths: Iterable[str]) -> None:
         """Read these files before all others, because the agent names them: it may be about to change them."""
@@ -178,7 +174,7 @@ class ChangeTracker:
 
     async def rescan(self) -> None:
         """Examine the whole workspace now. `changes` is current when this returns."""
-        with self._pace.awaited():
+        with self.pace.awaited():
             await self.captured.wait()
             await self._refresh(None)
 
@@ -323,7 +319,7 @@ class ChangeTracker:
             directories, self._new_directories = self._new_directories, set()
             began = anyio.current_time()
             if self._has_many(marked):
-                with self._pace.awaited():
+                with self.pace.awaited():
                     await self._refresh(None)
             else:
                 await self._refresh(marked)
@@ -360,7 +356,7 @@ class ChangeTracker:
         Gives up if it can't even begin.
         """
         baseline = await self._held()
-        directories = await capture(baseline, self._pace, self._note)
+        directories = await capture(baseline, self.pace, self._note)
         self._is_start_known = not commit or await begin_with(baseline, commit, self._note)
         self.captured.set()
         self._on_change()
@@ -373,7 +369,7 @@ class ChangeTracker:
                 await anyio.sleep(_WATCH_AGAIN_S)
             while not await to_thread.run_sync(self.root.is_dir, abandon_on_cancel=True):
                 await anyio.sleep(_WATCH_AGAIN_S)  # it's deleted, and may be made again
-            directories = await baseline.areas.directories(self._pace)
+            directories = await baseline.areas.directories(self.pace)
         self._mark(None)
         why = WATCHES_USED_UP if any(words in reason for words in _USED_UP) else f"{reason}."
         self._note(f"Changes are noticed only in files that tool calls name; refresh the list to see all. {why}")
@@ -437,7 +433,7 @@ class ChangeTracker:
     async def _touched(self, baseline: Baseline, marked: set[str] | None) -> list[str]:
         """The files at or below these paths that aren't certainly as at the start."""
         if marked is None:
-            paths = await possibly_changed(baseline, self._pace)
+            paths = await possibly_changed(baseline, self.pace)
         else:
             known, new = await to_thread.run_sync(_known_and_new, baseline, marked, abandon_on_cancel=True)
             paths = known.union(await baseline.areas.files(new) if new else ())

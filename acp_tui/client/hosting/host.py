@@ -412,7 +412,7 @@ class Client:
         """The questions that changed while this client's answer was on its way."""
         self.requests: dict[str, _Serving] = {
             "initialize": self._initialize,
-            "authenticate": reading(initialize.AuthenticateRequest, self._authenticate),
+            "authenticate": reading(initialize.AuthenticateRequest, lambda way: host.agent.authenticate(way.method_id)),
             "logout": lambda _: host.agent.logout(),
             "providers/list": self._list_providers,
             "providers/set": reading(initialize.SetProviderRequest, self._set_provider),
@@ -508,9 +508,6 @@ class Client:
         meta = extension_methods.host_meta(agent.sandbox_name)
         identity = replace(agent.identity, title=agent.title) if agent.identity is not None else None
         return self._encoder.agreement_of(identity, capabilities, ways, meta)
-
-    async def _authenticate(self, request: initialize.AuthenticateRequest) -> None:
-        await self._host.agent.authenticate(request.method_id)
 
     async def _auth_status(self, _: Any) -> Any:
         await self._host.agent.ask_auth_status()

@@ -182,7 +182,7 @@ class Known:
 
     def _follow_children(self) -> None:
         every = table.process_table()
-        members = [row for row in every if any(map(row.is_same, self.processes))]
+        members = [row for row in every if row in self.processes]
         if not self._was_reaped or any(self._leader in (row.group, row.session) for row in members):
             members = list({*members, *table.session_of(self._leader, every)})
         self.processes = table.with_descendants(members, every)
@@ -193,9 +193,14 @@ def keep(control: int, folder: int, streams: list[int]) -> None:
     with os.fdopen(control, "rb", closefd=False) as file:
         # marshal, because both ends are the same interpreter, and json would have to be loaded
         patience_s, grace_s, spares_browsers, on_terminal, programs, environment, confinement = marshal.load(file)
+
+    def start() -> bytes:
+        way = lambda: _confine(confinement)  # noqa: E731 - `partial` would have to be loaded
+        return launch(programs, environment, folder, streams, way, on_terminal=on_terminal)
+
     has_adopted = adopt()
     try:
-        leader, refusal = _start(programs, environment, folder, streams, confinement, on_terminal=on_terminal)
+        leader, refusal = _forked(start)
     except OSError as error:
         tell(control, b"failed " + failure(b"process", error))
         return
@@ -210,22 +215,13 @@ def keep(control: int, folder: int, streams: list[int]) -> None:
     _Keeper(control, leader, everything, is_led_in=bool(confinement and confinement[0])).run(patience_s, grace_s)
 
 
-def _start(
-    programs: list[tuple[bytes, tuple[int, ...] | None, list[bytes]]],
-    environment: dict[bytes, bytes],
-    folder: int,
-    streams: list[int],
-    confinement: Confinement | None,
-    *,
-    on_terminal: bool,
-) -> tuple[int, bytes]:
-    """Fork and execute. Returns the process ID, and why nothing was executed, or nothing."""
+def _forked(start: Callable[[], bytes]) -> tuple[int, bytes]:
+    """Fork and `start`. Returns the process ID, and why nothing was executed, or nothing."""
     reading, writing = os.pipe()  # closed by the exec
     pid = os.fork()
     if pid == 0:
         try:
-            way = lambda: _confine(confinement)  # noqa: E731 - `partial` would have to be loaded
-            os.write(writing, launch(programs, environment, folder, streams, way, on_terminal=on_terminal))
+            os.write(writing, start())
         finally:
             os._exit(127)
     os.close(writing)

@@ -35,21 +35,14 @@ class Process:
         """When it started, in the system's unit."""
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Process) and self._row == other._row
+        """Whether this is `other`, possibly with a new parent or group, rather than a new process with the same ID."""
+        return isinstance(other, Process) and (self.pid, self.started) == (other.pid, other.started)
 
     def __hash__(self) -> int:
-        return hash(self._row)
+        return hash((self.pid, self.started))
 
     def __repr__(self) -> str:
-        return f"Process{self._row}"
-
-    @property
-    def _row(self) -> tuple[int, int, int, int, str]:
-        return self.pid, self.parent, self.group, self.session, self.started
-
-    def is_same(self, other: Process) -> bool:
-        """Whether this is `other`, possibly with a new parent or group, rather than a new process with the same ID."""
-        return (self.pid, self.started) == (other.pid, other.started)
+        return f"Process{self.pid, self.parent, self.group, self.session, self.started}"
 
 
 def process_table() -> list[Process]:
@@ -69,8 +62,7 @@ def row_of(pid: int) -> Process | None:
 def is_running(process: Process) -> bool:
     """Whether it hasn't ended. Without /proc, this can't detect a new process with the same ID."""
     if HAS_PROC:
-        row = row_of(process.pid)
-        return row is not None and row.is_same(process)
+        return row_of(process.pid) == process
     try:
         os.kill(process.pid, 0)
     except (ProcessLookupError, PermissionError):

@@ -46,7 +46,7 @@ class Attempt:
 
 async def prove(sandbox: Sandbox, folder: Path) -> list[Attempt]:
     """Try it all in a sandbox, for a session in `folder`. Raises AgentNotRunnable if nothing can be started there."""
-    outside = _Outside(sandbox)
+    outside = _Outside()
     try:
         await to_thread.run_sync(outside.prepare)
         said = await _said_by(sandbox, folder, "\n".join(_tries(sandbox, folder, outside)))
@@ -58,13 +58,12 @@ async def prove(sandbox: Sandbox, folder: Path) -> list[Attempt]:
 class _Outside:
     """What a program in the sandbox must not reach: a file to read, one to write, a process, and a port."""
 
-    def __init__(self, sandbox: Sandbox) -> None:
+    def __init__(self) -> None:
         self.secret = token_hex()
         self.key = state_folder() / f".probe-{token_hex(4)}"
         self.written = self.key.with_name(f"{self.key.name}-written")
         self._process: subprocess.Popen[bytes] | None = None
         self._listener: socket.socket | None = None
-        self.has_network = sandbox.box.profile.network
 
     def prepare(self) -> None:
         """Blocks. Raises OSError."""
@@ -139,11 +138,10 @@ def _attempts(sandbox: Sandbox, folder: Path, outside: _Outside, said: set[str])
     is_dead = not outside.is_alive
     yield Attempt("Process", "ended one outside" if is_dead else "can't signal one outside", not is_dead)
     if shutil.which("bash") and sandbox.engine.name != "srt":
-        is_connected = outside.was_called
-        wanted = "on" if outside.has_network else "off"
+        is_connected, is_wanted = outside.was_called, sandbox.box.profile.network
         reach = "can" if is_connected else "can't"
-        text = f"{wanted}: this machine's own ports {reach} be reached"
-        yield Attempt("Network", text, is_connected == outside.has_network)
+        text = f"{'on' if is_wanted else 'off'}: this machine's own ports {reach} be reached"
+        yield Attempt("Network", text, is_connected == is_wanted)
     may_write = sandbox.box.access(folder) is Access.WRITABLE
     can_work = "worked" in said
     yield Attempt("Folder", ("can" if can_work else "can't") + f" write in {folder}", can_work == may_write)

@@ -100,8 +100,21 @@ class Sandbox:
         return path.parent != path and self.box.access(path.parent) in around
 
     def refusals(self, text: str, cwd: Path) -> Iterator[tuple[Path, str]]:
-        """What it refuses, as text of a program in `cwd` tells, each place with a sentence for the user."""
-        return refusals(text, cwd, self.box)
+        """The places that it refuses, as a text of system errors names them, each with a sentence for the user.
+
+        Relative paths are in `cwd`. Nothing is looked up: what is hidden may not exist either.
+        """
+        for line in _ESCAPES.sub("", text[-MAX_CHARACTERS:]).splitlines():
+            said = line[:MAX_LINE].lower()
+            is_write = _has(said, _READ_ONLY)
+            if not (is_write or _has(said, (*_DENIED, *_MISSING))):
+                continue
+            for found in _PATHS.finditer(line[:MAX_LINE]):
+                named = os.path.expanduser(found[1] or found[2])  # noqa: PTH111 - Path raises for an unknown user
+                path = Path(os.path.normpath(cwd / named))
+                note = _note(path, self.box, is_write=is_write, is_denied=is_write or _has(said, _DENIED))
+                if note:
+                    yield path, note
 
     def loosened(self) -> Iterator[tuple[Path, str]]:
         """What it no longer keeps from changes, each place with a sentence for the user. Blocks for a moment."""
@@ -159,24 +172,6 @@ _MISSING: Final = ("no such file or directory", "enoent")
 _QUOTED: Final = r"""['"`‘]([^'"`‘’]{1,300})['"`’]"""
 _BARE: Final = r"""(?:^|(?<=[\s:(=]))((?:~|\.{1,2}|[\w.+-]{1,80})?/[^\s:'",;)]{0,300})"""
 _PATHS: Final = re.compile(f"{_QUOTED}|{_BARE}")
-
-
-def refusals(text: str, cwd: Path, box: Box) -> Iterator[tuple[Path, str]]:
-    """The places that a sandbox refuses, as a text of system errors names them, each with a sentence for the user.
-
-    Relative paths are in `cwd`. Nothing is looked up: what is hidden may not exist either.
-    """
-    for line in _ESCAPES.sub("", text[-MAX_CHARACTERS:]).splitlines():
-        said = line[:MAX_LINE].lower()
-        is_write = _has(said, _READ_ONLY)
-        if not (is_write or _has(said, (*_DENIED, *_MISSING))):
-            continue
-        for found in _PATHS.finditer(line[:MAX_LINE]):
-            named = os.path.expanduser(found[1] or found[2])  # noqa: PTH111 - Path raises for an unknown user
-            path = Path(os.path.normpath(cwd / named))
-            note = _note(path, box, is_write=is_write, is_denied=is_write or _has(said, _DENIED))
-            if note:
-                yield path, note
 
 
 def _has(text: str, words: Sequence[str]) -> bool:

@@ -292,7 +292,7 @@ class ClientTools:
         """
         if self._is_closed:
             return Comparison()
-        files = _workspace_of(self._roots, max_read_bytes=MAX_COMPARED_BYTES)
+        files = Workspace(self._roots, private=own_folders(), max_read_bytes=MAX_COMPARED_BYTES)
         return await compare(call, self._roots[0], files, self._one_comparison_at_a_time)
 
     async def place_of(self, path: str) -> Path | None:
@@ -464,7 +464,7 @@ class ClientTools:
 
     def _serve(self, roots: Sequence[Path]) -> Workspace:
         self._roots = roots
-        files = _workspace_of(roots)
+        files = Workspace(roots, private=own_folders())
         # What is opened is below these directories, even if a link on the way to one of them leads elsewhere later.
         self._rules.roots = (*roots, *files.roots)
         return files
@@ -476,11 +476,6 @@ class ClientTools:
         self.close()
         if self._terminals is not None:
             await self._terminals.close()
-
-
-def _workspace_of(roots: Sequence[Path], **limits: int) -> Workspace:
-    """A workspace of `roots`. Links in the roots are resolved now, so swapping one later has no effect."""
-    return Workspace(roots, private=own_folders(), **limits)
 
 
 def _line(command: str, args: Sequence[str]) -> str:

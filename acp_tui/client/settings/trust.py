@@ -13,10 +13,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final, Protocol
 
-import platformdirs
-
 from acp_tui.client.errors import SettingsError
 from acp_tui.client.private_files import decide, decisions
+from acp_tui.client.settings.location import state_folder
 from acp_tui.client.settings.mcp import Server, ServerList, Skipped, read_servers, readings
 from acp_tui.conversation.facts import StdioServer
 from acp_tui.conversation.wording import from_home
@@ -133,7 +132,7 @@ class Trust(StrEnum):
 
 
 def trust_file() -> Path:
-    return platformdirs.user_state_path("acp-tui") / "trusted-projects.json"
+    return state_folder() / "trusted-projects.json"
 
 
 def trust_state(project: ProjectFile, file: Path) -> Trust:

@@ -143,7 +143,7 @@ class SettingDoc:
     """What kind of value it takes, with its unit and limits, in words."""
     default: Any
     """None for tables, and if there isn't one."""
-    doc: str
+    about: str
 
 
 def documented() -> Iterator[SettingDoc]:

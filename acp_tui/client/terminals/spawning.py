@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from anyio import to_thread
 
@@ -124,7 +124,7 @@ _OUR_SIZE: Final = frozenset({"COLUMNS", "LINES"})  # of the terminal we run in;
 
 @dataclass(frozen=True, slots=True)
 class SpawnPlan:
-    """What to run, fixed at creation: the folder is open and the programs are identified."""
+    """What to run, in a folder that is open. `with_programs` fixes what that is."""
 
     command: str
     args: tuple[str, ...]
@@ -142,32 +142,22 @@ class SpawnPlan:
     sandbox: Sandbox | None = None
     """What to run in."""
 
-    @classmethod
-    def now(
-        cls,
-        command: str,
-        args: Sequence[str],
-        env: Mapping[str, str],
-        cwd: Path,
-        folder: int,
-        sandbox: Sandbox | None = None,
-    ) -> Self:
-        """An order for the programs that exist now. Blocks."""
-        plan = cls(command, tuple(args), env, cwd, folder, sandbox=sandbox)
-        search_path = env.get("PATH", os.defpath)
+    def with_programs(self) -> SpawnPlan:
+        """The same for the programs that exist now. Blocks."""
+        search_path = self.env.get("PATH", os.defpath)
         runs, why_not = [], ""
-        for words in plan._command_lines:
+        for words in self._command_lines:
             try:
-                runs.append((find_program(words[0], search_path, folder), tuple(words)))
+                runs.append((find_program(words[0], search_path, self.folder), tuple(words)))
             except OSError as error:
                 why_not = error.strerror or str(error)
-        others = programs_in([words for _, words in runs], search_path, folder)
-        return replace(plan, runs=tuple(runs), others=others, why_not="" if runs else why_not)
+        others = programs_in([words for _, words in runs], search_path, self.folder)
+        return replace(self, runs=tuple(runs), others=others, why_not="" if runs else why_not)
 
     def change(self) -> str:
         """The name of a program or script that has changed since, "" if there isn't one. Blocks."""
-        again = SpawnPlan.now(self.command, self.args, self.env, self.cwd, self.folder)
-        before, now = (dict.fromkeys([*(one for one, _ in plan.runs), *plan.others]) for plan in (self, again))
+        plans = (self, self.with_programs())
+        before, now = (dict.fromkeys([*(one for one, _ in plan.runs), *plan.others]) for plan in plans)
         return next((found.name for found in (*before, *now) if found not in before or found not in now), "")
 
     @property

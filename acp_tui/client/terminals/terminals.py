@@ -7,7 +7,7 @@ import os
 import re
 import secrets
 import signal
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -100,30 +100,15 @@ REAP_LIMIT_S: Final = 2.0
 
 
 class Terminal:
-    """A command that runs, or has run, on its own PTY.
+    """A command that runs, or has run, on its own PTY."""
 
-    `on_output` gets each piece of output as it arrives. `on_exit` is called once, after all output. `on_waiting` is
-    called when the command begins to wait for input, and when it stops waiting, at the latest when it exits.
-    """
-
-    def __init__(
-        self,
-        limit_bytes: int,
-        on_output: Callable[[bytes], None],
-        on_exit: Callable[[TerminalExit], None],
-        on_waiting: Callable[[bool], None],
-        *,
-        budget: pty.ReadBudget,
-        feeder: Feeder,
-        columns: int,
-        rows: int,
-    ) -> None:
+    def __init__(self, owner: Terminals, terminal_id: str, limit_bytes: int) -> None:
         self._ring = ByteRing(limit_bytes)
-        self._on_output = on_output
-        self._on_exit = on_exit
-        self._pty = pty.Pty(self._take, self._on_pty_end, budget, columns, rows)
-        self._watch = pty.InputWatch(self._waits_for_input, on_waiting)
-        self._answerer = Answerer(columns, rows, feeder, self._answer)
+        self._on_output = partial(owner.on_output, terminal_id)
+        self._on_exit = partial(owner.on_exit, terminal_id)
+        self._pty = pty.Pty(self._take, self._on_pty_end, owner.read_budget, *owner.size)
+        self._watch = pty.InputWatch(self._waits_for_input, partial(owner.on_waiting, terminal_id))
+        self._answerer = Answerer(*owner.size, owner.feeder, self._answer)
         self._child: Guarded | None = None
         self._started_at = 0.0
         self._ran_s: float | None = None
@@ -285,31 +270,28 @@ MAX_RUNNING: Final = 100
 class Terminals:
     """Runs the commands of one session, each on its own PTY (ACP v1, terminals).
 
-    `on_output`, `on_exit`, and `on_waiting` (for input, or no longer) are called on the event loop with a terminal's
-    ID, never before `create` has returned that ID. `get` and `release` raise UnknownTerminal for an ID that isn't ours,
-    or no longer is.
+    `on_output` gets each piece of output as it arrives. `on_exit` is called once, after all output. `on_waiting` is
+    called when the command begins to wait for input, and when it stops waiting, at the latest when it exits. They are
+    called on the event loop with a terminal's ID, never before `create` has returned that ID. `get` and `release` raise
+    UnknownTerminal for an ID that isn't ours, or no longer is.
     """
 
     def __init__(
         self,
         cwd: Path,
         *,
-        base_env: Mapping[str, str] | None = None,
         on_output: Callable[[str, bytes], None],
         on_exit: Callable[[str, TerminalExit], None],
         on_waiting: Callable[[str, bool], None] | None = None,
-        columns: int = 120,
-        rows: int = 30,
     ) -> None:
         self._cwd = cwd
-        self._base_env = inherited() if base_env is None else base_env
-        self._on_output = on_output
-        self._on_exit = on_exit
-        self._on_waiting = on_waiting or (lambda _id, _is_waiting: None)
-        self.size = (columns, rows)
+        self.on_output = on_output
+        self.on_exit = on_exit
+        self.on_waiting = on_waiting or (lambda _id, _is_waiting: None)
+        self.size = (120, 30)
         """Columns and rows of terminals created from now on."""
-        self._read_budget = pty.ReadBudget()
-        self._feeder = Feeder()
+        self.read_budget = pty.ReadBudget()
+        self.feeder = Feeder()
         self._terminals: dict[str, Terminal] = {}
         self._starting = 0
         self._is_closed = False
@@ -348,8 +330,9 @@ class Terminals:
         sandbox: Sandbox | None = None,
     ) -> SpawnPlan:
         """An order for such a command as it is now, in the directory open as `folder`, to start later."""
-        variables = environment(self._base_env if sandbox is None else sandbox.box.environment, env)
-        return await to_thread.run_sync(SpawnPlan.now, command, args, variables, cwd, folder, sandbox)
+        variables = environment(inherited() if sandbox is None else sandbox.box.environment, env)
+        plan = SpawnPlan(command, tuple(args), variables, cwd, folder, sandbox=sandbox)
+        return await to_thread.run_sync(plan.with_programs)
 
     async def start(self, plan: SpawnPlan, output_limit_bytes: int | None = None) -> str:
         """Like `create`, for a plan. Fails if one of its programs has changed since, or if too many commands run."""
@@ -400,23 +383,13 @@ class Terminals:
             async with anyio.create_task_group() as tasks:
                 while self._terminals:
                     tasks.start_soon(self._terminals.popitem()[1].close)
-        self._feeder.close()
+        self.feeder.close()
 
     def _open(self, terminal_id: str, command: str, limit_bytes: int | None) -> Terminal:
         if self._is_closed:
             raise pty.TerminalSpawnFailed(command, pty.CLOSED)
         limit = DEFAULT_LIMIT_BYTES if limit_bytes is None else limit_bytes
-        columns, rows = self.size
         try:
-            return Terminal(
-                min(max(0, limit), MAX_LIMIT_BYTES),
-                partial(self._on_output, terminal_id),
-                partial(self._on_exit, terminal_id),
-                partial(self._on_waiting, terminal_id),
-                budget=self._read_budget,
-                feeder=self._feeder,
-                columns=columns,
-                rows=rows,
-            )
+            return Terminal(self, terminal_id, min(max(0, limit), MAX_LIMIT_BYTES))
         except OSError as error:
             raise pty.TerminalSpawnFailed(command, f"no terminal for it: {error.strerror or error}") from error

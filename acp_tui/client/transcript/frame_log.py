@@ -57,18 +57,11 @@ _NUMBERS: Final = {kind: number for number, kind in enumerate(_NUMBERED)}
 class FrameLog:
     """The lines of one agent, counted from 0; the oldest are dropped. Use it only on the event loop."""
 
-    def __init__(
-        self,
-        agent: str = "",
-        argv: tuple[str, ...] = (),
-        environ: Mapping[str, str] | None = None,
-        *,
-        max_bytes: int = MAX_BYTES,
-    ) -> None:
-        """`environ` is the agent's environment, whose secrets are masked when shown."""
+    def __init__(self, agent: str = "", argv: tuple[str, ...] = (), *, max_bytes: int = MAX_BYTES) -> None:
         self.agent = agent
         self.argv = argv
-        self.environ = environ or {}
+        self.environ: Mapping[str, str] = {}
+        """The agent's environment, whose secrets are masked when shown."""
         self.started_at = datetime.now(UTC)
         self.end = 0
         """The total number of lines so far."""

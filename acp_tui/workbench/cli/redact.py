@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+import anyio
+
 from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Args
 from acp_tui.cli.command import UsageError
@@ -28,8 +30,9 @@ def run(args: Args) -> int:
     options = RedactOptions(secrets, args.drop_media)
     source, environ = session_named(args.word), os.environ
     first, *later = files_of(Path(source) if isinstance(source, str) else source)
+    names = anyio.run(full_names, environ)
     with ExitOnError(ExitCode.ERROR):
-        report = redact(first, args.output, options, environ, socket.gethostname(), full_names(environ), later)
+        report = redact(first, args.output, options, environ, socket.gethostname(), names, later)
     print("\n".join(_lines(report, args.output)))
     return ExitCode.DONE
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
@@ -16,6 +15,7 @@ from acp_tui.client.secrets.masking import Masker
 from acp_tui.client.transcript.frame_log import FrameLog, LineKind, LoggedLine
 from acp_tui.client.transcript.lines import line as json_line
 from acp_tui.rpc import Direction
+from acp_tui.rpc.messages import Recent
 from acp_tui.values import dataclass
 from acp_tui.workbench.conformance import Finding, Frame, Linter
 from acp_tui.workbench.conformance.rule import read_json
@@ -69,8 +69,10 @@ class Inspection:
         self.failure = ""
         """Why nothing more can be read."""
         self._filter: Search | None = None
-        self.linting = Linting(source.first)
-        self._glimpses: OrderedDict[int, index.LineSummary] = OrderedDict()
+        self.checked = source.first
+        """The position after the last line checked."""
+        self._linter = Linter()
+        self._glimpses: Recent[int, index.LineSummary] = Recent(KEPT_GLIMPSES)
         self._wanted: Sequence[int] = ()
         self.has_more = False
         """Whether more is there to be read."""
@@ -141,7 +143,7 @@ class Inspection:
         search = self._filter
         if search is None:
             return False
-        start, limit = search.examined, self.linting.examined if search.needs_findings else self.index.end
+        start, limit = search.examined, self.checked if search.needs_findings else self.index.end
         stop = min(limit, start + (SEARCHED_TEXTS if search.words else SEARCHED_LINES))
         if stop <= start:
             return False
@@ -152,18 +154,26 @@ class Inspection:
         return True
 
     async def _check(self) -> bool:
-        start, linting = self.linting.examined, self.linting
-        if start < self.source.first:
+        if self.checked < self.source.first:
             # Some lines are gone, so start over as if these were the first.
-            self.linting = linting = Linting(self.source.first)
-            start = linting.examined
-        lines = await self.source.lines_at(range(start, min(start + CHECKED_LINES, self.index.end)))
-        for note in await to_thread.run_sync(linting.feed, lines):
+            self.checked, self._linter = self.source.first, Linter()
+        stop = min(self.checked + CHECKED_LINES, self.index.end)
+        lines = await self.source.lines_at(range(self.checked, stop))
+        for note in await to_thread.run_sync(self._lint, lines):  # rules take time
             position = note.frames[-1]
             self.index.mark_found(position)
             if len(self.notes) < MAX_NOTES or position in self.notes:
                 self.notes[position] = (*self.notes.get(position, ()), note)
         return bool(lines)
+
+    def _lint(self, lines: Mapping[int, LoggedLine]) -> list[Finding]:
+        """Check the next lines; return what they break. The frames of a finding are positions of lines."""
+        found: list[Finding] = []
+        for position, line in lines.items():
+            self.checked = position + 1
+            if line.kind in (LineKind.IN, LineKind.OUT):
+                found += self._linter.feed(Frame(Direction(line.kind.value), line.at_s, line.data), position)
+        return found
 
     # What the user wants to see
 
@@ -229,9 +239,8 @@ class Inspection:
             return False
         lines = await self._shown(await self.source.lines_at(wanted))
         found = await _done(lines.values(), lambda: {at: index.glimpse(line) for at, line in lines.items()})
-        self._glimpses.update({position: found.get(position, index.LineSummary()) for position in wanted})
-        while len(self._glimpses) > KEPT_GLIMPSES:
-            self._glimpses.popitem(last=False)
+        for position in wanted:
+            self._glimpses[position] = found.get(position, index.LineSummary())
         return True
 
     async def detail(self, position: int) -> Detail | None:
@@ -287,24 +296,6 @@ def inspect_file(path: Path) -> Inspection:
 
 MAX_NOTES: Final = 10_000
 """The maximum number of lines whose notes are stored. Further lines are only marked."""
-
-
-class Linting:
-    """One pass over the lines. Run it in a thread, because rules take time."""
-
-    def __init__(self, first: int = 0) -> None:
-        self.examined = first
-        """The position after the last line checked."""
-        self._linter = Linter()
-
-    def feed(self, lines: Mapping[int, LoggedLine]) -> list[Finding]:
-        """Check the next lines; return what they break. The frames of a finding are positions of lines."""
-        found: list[Finding] = []
-        for position, line in lines.items():
-            self.examined = position + 1
-            if line.kind in (LineKind.IN, LineKind.OUT):
-                found += self._linter.feed(Frame(Direction(line.kind.value), line.at_s, line.data), position)
-        return found
 
 
 class Mask:

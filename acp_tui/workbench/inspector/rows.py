@@ -152,7 +152,7 @@ def began_at(started_at: str) -> datetime | None:
 
 
 def _parts(inspection: Inspection, *, follows: bool) -> Iterator[tuple[str, str]]:
-    lines, gone, checked = inspection.index.end, inspection.source.first, inspection.linting.examined
+    lines, gone, checked = inspection.index.end, inspection.source.first, inspection.checked
     yield f"{lines:,} frames" + (", reading" if inspection.has_more else ""), ""
     if gone:
         yield f"the first {gone:,} are only in the recording", "$text-warning"

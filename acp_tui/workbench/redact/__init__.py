@@ -8,13 +8,13 @@ import pwd
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from acp_tui.client.errors import ClientError
-from acp_tui.client.safe_git import ask_git_global
+from acp_tui.client.safe_git import GitFailed, ask_git
 from acp_tui.client.secrets.names import counts_tokens, without_scheme
 from acp_tui.client.secrets.shapes import looks_random
 from acp_tui.client.transcript.lines import open_recording
@@ -305,11 +305,13 @@ def _lines(files: Sequence[BinaryIO], sizes: Sequence[int]) -> Iterator[bytes]:
 _VARIABLES: Final = ("GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME", "FULLNAME", "DEBFULLNAME")
 
 
-def full_names(environ: Mapping[str, str]) -> frozenset[str]:
-    """All known full names. Blocks while git runs."""
-    names = {environ.get(name, "") for name in _VARIABLES}
-    # Only git's global settings, because those of a project may be someone else's.
-    names |= {_of_account(), ask_git_global("user.name", environ)}
+async def full_names(environ: Mapping[str, str]) -> frozenset[str]:
+    """All known full names."""
+    names = {_of_account(), *(environ.get(name, "") for name in _VARIABLES)}
+    with suppress(GitFailed):
+        # Only git's global settings, because those of a project may be someone else's.
+        told = await ask_git(Path("/"), "config", "--global", "--get", "user.name")
+        names.add(told.output.decode("utf-8", "replace"))
     return frozenset(name for each in names if (name := each.strip()))
 
 

@@ -12,7 +12,7 @@ import pytest
 from acp_tui.cli.plain.console import Outbox
 from acp_tui.cli.plain.printer import ConversationPrinter
 from acp_tui.cli.plain.tool_call_text import label_of, spoken_diff
-from acp_tui.client.settings.settings import ConversationSettings
+from acp_tui.client.settings.settings import Appearance, ConversationSettings, Settings
 from acp_tui.conversation import reducer
 from acp_tui.conversation.content import Image, Text
 from acp_tui.conversation.conversation import Conversation
@@ -49,8 +49,9 @@ class Told:
         self._lines: list[str] = []
         self._outbox = Outbox(self._lines.append)
         self.conversation = Conversation()
-        settings = ConversationSettings(**shown)
-        self.teller = ConversationPrinter(self.conversation, CWD, self._outbox, settings, "Claude", is_brief=is_brief)
+        detail = Appearance(plain_detail="answer" if is_brief else "all")
+        settings = Settings(detail, ConversationSettings(**shown))
+        self.teller = ConversationPrinter(self.conversation, CWD, self._outbox, settings, "Claude")
 
     def hear(self, *updates: SessionUpdate) -> None:
         for update in updates:

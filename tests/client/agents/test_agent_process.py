@@ -7,7 +7,6 @@ import shutil
 import stat
 import sys
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 import anyio
@@ -20,11 +19,9 @@ from acp_tui.client.agents import starting
 from acp_tui.client.agents.command import AgentCommand, Package
 from acp_tui.client.errors import AgentLost, AgentNotFound, AgentNotRunnable
 from acp_tui.client.processes.table import row_of
-from acp_tui.client.sessions import agent as agent_module
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.conversation.entries import Failure
 from acp_tui.conversation.facts import TurnPhase
-from acp_tui.rpc import Peer
 from support.agents import REPLY, agent_texts, our_children, running, until
 from support.processes import WAYS, Left
 from support.waiting import LIMIT_S
@@ -140,7 +137,7 @@ async def test_junk_on_stdout_is_logged_and_harmless(tmp_path: Path):
 
 async def test_a_line_over_the_ceiling_ends_that_agent_cleanly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """R-TRANS-4."""
-    monkeypatch.setattr(agent_module, "Peer", partial(Peer, max_frame_bytes=10_000))
+    monkeypatch.setattr("acp_tui.rpc.messages.DEFAULT_MAX_FRAME_BYTES", 10_000)
     async with running("open_session(); say('x' * 20_000); serve_until_closed()") as agent:
         await agent.initialize()
         session = await agent.new_session(tmp_path)
@@ -152,8 +149,8 @@ async def test_a_line_over_the_ceiling_ends_that_agent_cleanly(tmp_path: Path, m
 async def test_an_agent_that_asks_and_asks_and_reads_no_answer_is_ended_with_the_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, short_grace: None
 ):
-    unread = partial(Peer, max_waiting_bytes=100_000, unread_limit_s=0.1)
-    monkeypatch.setattr(agent_module, "Peer", unread)
+    monkeypatch.setattr("acp_tui.rpc.peer.MAX_WAITING_BYTES", 100_000)
+    monkeypatch.setattr("acp_tui.rpc.peer.UNREAD_LIMIT_S", 0.1)
     async with running("open_session()\nwhile True: send(id=1, method='example/none', params={})") as agent:
         await agent.initialize()
         session = await agent.new_session(tmp_path)

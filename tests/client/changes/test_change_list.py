@@ -11,7 +11,7 @@ import pytest
 
 from acp_tui.client.changes import ChangedPath, ChangeLimits
 from acp_tui.client.changes.tracker import ChangeTracker
-from support.changes import changes, kinds, let_the_clock_tick
+from support.changes import changes, kinds, let_the_clock_tick, sizes
 
 Track = Callable[..., AbstractAsyncContextManager[ChangeTracker]]
 Git = Callable[..., str]
@@ -32,10 +32,12 @@ async def test_what_is_edited_added_and_deleted_is_listed_with_its_lines(workspa
         (workspace / "sub/clean").unlink()
 
         assert await changes(tracker) == {
-            "clean": ChangedPath("clean", "modified", added=2, removed=1, size_before=14, size=16),
-            "new/file": ChangedPath("new/file", "added", added=2, removed=0, size=3),
-            "sub/clean": ChangedPath("sub/clean", "deleted", added=0, removed=1, size_before=4),
+            "clean": ChangedPath("clean", "modified", added=2, removed=1),
+            "new/file": ChangedPath("new/file", "added", added=2, removed=0),
+            "sub/clean": ChangedPath("sub/clean", "deleted", added=0, removed=1),
         }
+        found = [await sizes(tracker, path) for path in ("clean", "new/file", "sub/clean")]
+        assert found == [(14, 16), (None, 3), (4, None)]
 
 
 async def test_a_file_that_is_what_it_was_is_not_listed(workspace: Path, track: Track) -> None:
@@ -59,10 +61,12 @@ async def test_what_was_dirty_or_untracked_before_is_compared_with_that(reposito
         (repository / "sub/clean").write_bytes(b"sub\n")
 
         assert await changes(tracker) == {
-            "clean": ChangedPath("clean", "modified", added=1, removed=0, size_before=5, size=11),
-            "loose": ChangedPath("loose", "modified", added=0, removed=1, size_before=6, size=0),
-            "sub/clean": ChangedPath("sub/clean", "added", added=1, removed=0, size=4),
+            "clean": ChangedPath("clean", "modified", added=1, removed=0),
+            "loose": ChangedPath("loose", "modified", added=0, removed=1),
+            "sub/clean": ChangedPath("sub/clean", "added", added=1, removed=0),
         }
+        found = [await sizes(tracker, path) for path in ("clean", "loose", "sub/clean")]
+        assert found == [(5, 11), (6, 0), (None, 4)]
 
 
 async def test_a_commit_does_not_end_a_change(repository: Path, track: Track, git: Git) -> None:
@@ -140,9 +144,8 @@ async def test_binary_files_have_sizes_and_no_lines(workspace: Path, track: Trac
     async with track(workspace) as tracker:
         (workspace / "clean").write_bytes(b"\0\1\2")
 
-        assert await changes(tracker) == {
-            "clean": ChangedPath("clean", "modified", is_binary=True, size_before=14, size=3)
-        }
+        assert await changes(tracker) == {"clean": ChangedPath("clean", "modified", is_binary=True)}
+        assert await sizes(tracker, "clean") == (14, 3)
 
 
 async def test_what_was_too_large_to_copy_is_unknown_once_it_is_touched(workspace: Path, track: Track) -> None:
@@ -157,7 +160,7 @@ async def test_what_was_too_large_to_copy_is_unknown_once_it_is_touched(workspac
         (change,) = (await changes(tracker)).values()
         assert (change.path, change.kind, change.added) == ("sparse", "modified", None)
         assert change.before_unknown is not None
-        assert (change.size_before, change.size) == (100 << 20, (100 << 20) + 1)
+        assert await sizes(tracker, change.path) == (100 << 20, (100 << 20) + 1)
 
 
 async def test_copies_end_at_their_limit(root: Path, track: Track) -> None:

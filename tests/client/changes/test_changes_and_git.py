@@ -11,7 +11,7 @@ import pytest
 
 from acp_tui.client.changes import ChangedPath, ChangeLimits
 from acp_tui.client.changes.tracker import ChangeTracker
-from support.changes import changes, kinds, let_the_clock_tick
+from support.changes import changes, kinds, let_the_clock_tick, sizes
 
 Track = Callable[..., AbstractAsyncContextManager[ChangeTracker]]
 Git = Callable[..., str]
@@ -40,7 +40,7 @@ async def test_a_file_that_git_converts_is_compared_as_it_was_on_disk(repository
         assert set(await changes(tracker)) == {"dos", "text", "utf16", "id"}
         assert (await tracker.review("dos")).before_lines == (b"a\r\n", b"b\r\n")
         assert (await tracker.review("text")).before_lines == (b"a\r\n", b"b\r\n")
-        assert tracker.changes["utf16"].size_before == 6
+        assert (await sizes(tracker, "utf16"))[0] == 6
         assert (await tracker.review("id")).before_lines == (expanded,)
 
 
@@ -96,9 +96,8 @@ async def test_a_subfolder_of_a_repository_is_a_workspace(repository: Path, trac
         (repository / "sub/clean").write_bytes(b"x\n")
         (repository / "sub/ignored").write_bytes(b"x\n")
 
-        assert await changes(tracker) == {
-            "clean": ChangedPath("clean", "modified", added=1, removed=1, size_before=4, size=2)
-        }
+        assert await changes(tracker) == {"clean": ChangedPath("clean", "modified", added=1, removed=1)}
+        assert await sizes(tracker, "clean") == (4, 2)
         assert tracker.notes == ()
 
 

@@ -45,8 +45,8 @@ class StepPace(Pace):
 @asynccontextmanager
 async def reading(root: Path) -> AsyncIterator[tuple[ChangeTracker, StepPace]]:
     """A tracker that has read nothing yet when the agent may begin to change files."""
-    pace = StepPace()
-    tracker = ChangeTracker(root, pace=pace)
+    tracker = ChangeTracker(root)
+    tracker.pace = pace = StepPace()
     with anyio.fail_after(LIMIT_S):
         async with anyio.create_task_group() as tasks:
             await tasks.start(tracker.run)

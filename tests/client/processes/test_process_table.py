@@ -70,8 +70,8 @@ def test_what_is_below_a_process_is_found_parents_first_without_what_is_spared(
 
 
 def test_a_number_that_is_used_again_is_another_process() -> None:
-    assert LEADER.is_same(Process(100, 7, 8, 9, "t0"))
-    assert not LEADER.is_same(Process(100, 1, 100, 100, "later"))
+    assert Process(100, 7, 8, 9, "t0") == LEADER
+    assert Process(100, 1, 100, 100, "later") != LEADER
 
 
 @pytest.mark.parametrize("has_proc", sorted({table.HAS_PROC, False}))
@@ -80,7 +80,7 @@ def test_the_table_holds_this_process(monkeypatch: pytest.MonkeyPatch, has_proc:
     (row,) = [row for row in process_table() if row.pid == os.getpid()]
     assert (row.parent, row.group) == (os.getppid(), os.getpgrp())
     assert row.started
-    assert row_of(os.getpid()) == row
+    assert repr(row_of(os.getpid())) == repr(row)
     assert is_running(row)
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client.sandbox import Access
-from acp_tui.client.sandbox.sandbox import refusals
 from acp_tui.client.settings.settings import READ_ONLY, SandboxProfile
 from support.settings import sandbox_of
 
@@ -30,7 +29,7 @@ def noted(text: str, profile: SandboxProfile | None = None) -> list[str]:
     sandbox = sandbox_of(PROJECT, PLACES, profile or SandboxProfile("workspace"))
     if profile is READ_ONLY:
         sandbox = sandbox_of(PROJECT, {**PLACES, PROJECT: Access.READABLE}, profile)
-    return [note for _, note in refusals(text, PROJECT, sandbox.box)]
+    return [note for _, note in sandbox.refusals(text, PROJECT)]
 
 
 HIDES_NOTES = 'The sandbox workspace hides ~/notes: readable = ["~/notes"] under [sandbox.workspace] would allow it.'

@@ -17,7 +17,7 @@ def test_every_section_is_documented() -> None:
 
 
 def test_every_setting_has_a_sentence_and_says_what_is_allowed() -> None:
-    assert [one.key for one in DOCS.values() if not (one.doc.endswith(".") and one.allowed)] == []
+    assert [one.key for one in DOCS.values() if not (one.about.endswith(".") and one.allowed)] == []
 
 
 def test_a_setting_comes_with_unit_limits_and_default() -> None:
@@ -35,7 +35,7 @@ def test_the_settings_of_tables_in_a_list_have_no_index() -> None:
 
 
 def test_where_variables_are_replaced_the_documentation_says_so() -> None:
-    replaced = [key for key, one in DOCS.items() if "`${NAME}`" in one.doc]
+    replaced = [key for key, one in DOCS.items() if "`${NAME}`" in one.about]
 
     assert "workspace.additional_directories" in replaced
     assert "appearance.theme" not in replaced

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -30,13 +30,8 @@ class Session:
     def __post_init__(self) -> None:
         self.on_output = self._hear
         self.on_waiting = lambda _id, _is_waiting: None
-        self.open_terminals()
-
-    def open_terminals(self, base_env: Mapping[str, str] | None = None) -> None:
-        """Have other terminals from now on."""
         self.terminals = Terminals(
             self.cwd,
-            base_env=base_env,
             on_output=lambda terminal_id, data: self.on_output(terminal_id, data),
             on_exit=self._on_exit,
             on_waiting=lambda terminal_id, is_waiting: self.on_waiting(terminal_id, is_waiting),

@@ -25,7 +25,8 @@ class Program:
     def __init__(self, cwd: Path) -> None:
         pytest.importorskip("pyghostty")
         self._bell = Bell()
-        self.terminals = Terminals(cwd, on_output=self._take, on_exit=self._bell.ring, columns=COLUMNS, rows=ROWS)
+        self.terminals = Terminals(cwd, on_output=self._take, on_exit=self._bell.ring)
+        self.terminals.size = COLUMNS, ROWS
         self.emulator = make_emulator(COLUMNS, ROWS, 1000)
         assert isinstance(self.emulator, GhosttyEmulator)
         self._id = ""

@@ -92,7 +92,7 @@ async def test_commands_start_in_the_sessions_directory_or_in_the_one_given(sess
 
 
 @pytest.fixture
-async def run_env(tmp_path: Path, session: Session) -> Session:
+async def run_env(monkeypatch: pytest.MonkeyPatch, session: Session) -> Session:
     base = {
         "PATH": os.environ["PATH"],
         "TERM": "dumb",
@@ -101,7 +101,7 @@ async def run_env(tmp_path: Path, session: Session) -> Session:
         "PAGER": "less",
         "KEPT": "yes",
     }
-    session.open_terminals(base)
+    monkeypatch.setattr("acp_tui.client.terminals.terminals.inherited", lambda: base)
     return session
 
 
@@ -116,7 +116,6 @@ async def test_what_opens_a_host_is_handed_to_no_agent_and_no_command(
 ) -> None:
     """An agent in a container could use it to attach, and answer its own questions."""
     monkeypatch.setenv("ACP_TUI_HOST_TOKEN", "s3cret")
-    session.open_terminals()
     printed = (await session.run("env")).output
     assert "PATH=" in printed
     assert "s3cret" not in printed

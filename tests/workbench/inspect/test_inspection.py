@@ -56,7 +56,7 @@ def frame(at: float, direction: Direction, **message: Any) -> Frame:
 
 
 def done(inspection: Inspection, lines: int) -> Callable[[], bool]:
-    return lambda: inspection.index.end == inspection.searched == inspection.linting.examined == lines
+    return lambda: inspection.index.end == inspection.searched == inspection.checked == lines
 
 
 # What there is
@@ -268,7 +268,8 @@ async def test_secrets_are_masked(tmp_path: Path) -> None:
 
 
 async def test_what_the_agent_runs_with_is_secret_too() -> None:
-    log = FrameLog(environ={"MY_API_KEY": TOKEN})
+    log = FrameLog()
+    log.environ = {"MY_API_KEY": TOKEN}
     log.tap(Direction.IN, json.dumps({"jsonrpc": "2.0", "method": "_x", "params": TOKEN}).encode())
     inspection = inspect_agent(log)
     async with looking(inspection) as until:

@@ -210,7 +210,7 @@ async def test_a_flood_draws_no_more_than_the_rows_in_view(tmp_path: Path, monke
         for number in range(5_000):
             page.log.tap(Direction.IN, b'{"jsonrpc":"2.0","method":"_n","params":{"n":%d}}' % number)
         await page.shows("5,008 frames", "_n")
-        await page.until(lambda: page.inspection.linting.examined == 5_008)
+        await page.until(lambda: page.inspection.checked == 5_008)
         assert len(set(drawn)) < 1_000
 
 
@@ -219,7 +219,7 @@ async def test_what_has_not_changed_is_not_drawn_again(tmp_path: Path, monkeypat
     async with inspecting(tmp_path) as page:
         await page.press("home")
         await page.shows("#0 · ")
-        await page.until(lambda: page.inspection.linting.examined == 8)
+        await page.until(lambda: page.inspection.checked == 8)
         await settle(page.pilot)
         drawn: list[int] = []
         draw = frame_list.row_strip

@@ -70,7 +70,7 @@ def looks_as_it_did(
     async def shows(pilot: Pilot[Any], sign: str) -> None:
         def is_shown() -> bool:
             lines = inspection.index.end
-            is_done = lines and inspection.linting.examined == lines == inspection.searched
+            is_done = lines and inspection.checked == lines == inspection.searched
             return bool(is_done) and any(sign in row.text for row in rows(pilot))
 
         await until_so(pilot, is_shown, lambda: sign)
