@@ -90,7 +90,7 @@ class Tab:
         """The files as they were at each prompt; None if nothing follows them."""
         self._has_news = False
         """Whether a turn has ended while another tab was in front."""
-        self._tabs_know: tuple[TabState, str | None] = (TabState.STARTING, None)
+        self._tabs_know: tuple[TabState, str | None, int] = (TabState.STARTING, None, 0)
         """The state and the title that the tabs were last told."""
         self._showing = asyncio.Lock()
         """Held while a panel replaces another."""
@@ -439,11 +439,16 @@ class Tab:
             self.questions.look_for_questions(self.session)
 
     def note_state(self) -> None:
-        """Tell the tabs if the state or the title has changed. The end of a turn is news if the user didn't see it."""
-        told, state = self._tabs_know, self.state
-        self._tabs_know = (state, self.conversation.title if self.conversation is not None else None)
-        if told[0] is TabState.WORKING and state is not told[0] and self.app.tabs.front is not self:
+        """Tell the tabs if the state or the title has changed. The end of a turn is news if the user didn't see it.
+
+        A whole turn may pass between two looks.
+        """
+        told, said = self._tabs_know, self.conversation
+        turns = len(said.turns) if said is not None else 0
+        has_ended = told[0] is TabState.WORKING or turns > told[2]
+        if has_ended and self.state is not TabState.WORKING and self.app.tabs.front is not self:
             self._has_news = True
+        self._tabs_know = (self.state, said.title if said is not None else None, turns)
         if self._tabs_know != told:
             self.app.tabs.tell()
 

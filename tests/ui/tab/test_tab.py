@@ -57,6 +57,25 @@ def test_before_it_has_a_session_it_is_called_by_its_agent_and_says_how_far_it_i
     assert (tab.session, tab.conversation, tab.failure) == (None, None, None)
 
 
+def test_a_turn_that_begins_and_ends_between_two_looks_is_news() -> None:
+    tells: list[TabState] = []
+
+    class Behind(LoneTab):
+        """A tab that isn't in front."""
+
+        @property
+        def app(self) -> Any:
+            """What notes when it's told."""
+            return SimpleNamespace(tabs=SimpleNamespace(front=None, tell=lambda: tells.append(self.state)))
+
+    tab = Behind()
+    tab.note_state()
+    tab.stage = Live(new_session(prompt("go"), TurnEnded("end_turn"), connection=tab.connection))
+    tab.note_state()
+    tab.note_state()
+    assert tells == [TabState.IDLE, TabState.DONE]
+
+
 @pytest.mark.parametrize("width", [12, 40, 60, 80, 120])
 @pytest.mark.parametrize("count", [2, 5, 10, 20])
 @pytest.mark.parametrize(
