@@ -22,7 +22,7 @@ from acp_tui.cli.help_text import columns, help_of, man_page, overview, table
 from acp_tui.cli.output import print_json, say
 from acp_tui.cli.prerequisites import notes_of, settings_in
 from acp_tui.client.settings.location import settings_file
-from acp_tui.client.settings.wording import SettingDoc, documented, shown_setting, value_in_force
+from acp_tui.client.settings.wording import SettingDoc, allowed_values, documented, shown_setting, value_in_force
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.docs import for_terminals, topics
 
@@ -36,20 +36,33 @@ WAYS_COLUMNS: Final = 27
 
 
 def print_settings(args: Args) -> int:
-    """Print every setting with its value, or those that match. Problems go to stderr."""
+    """Print every setting with its value, or those that match, also in `[keys]`. Problems go to stderr."""
     from acp_tui.ui.commands import keymap  # load Textual
     from acp_tui.ui.kit import filtered_list, row_list, themes
 
     read = settings_in(args.cwd)
     settings = read.settings
     wrong_theme = themes.theme_notes(settings.appearance.theme)
-    notes = (*notes_of(read), *wrong_theme, *keymap.keymap_of(settings.keys).notes)
+    keys = keymap.keymap_of(settings.keys)
+    notes = (*notes_of(read), *wrong_theme, *keys.notes)
     if wrong_theme:
         settings = replace(settings, appearance=replace(settings.appearance, theme=themes.DARK.name))
     names = ", ".join(sorted(themes.THEME_NAMES))
-    found = [replace(one, allowed=names) if one.key == "appearance.theme" else one for one in documented()]
-    rows = [row_list.PickerRow(one, one.key, one.doc) for one in found]
-    if args.word:
+    found = [
+        (replace(one, allowed=names) if one.key == "appearance.theme" else one, value_in_force(one, settings))
+        for one in documented()
+    ]
+    rows: list[PickerRow[tuple[SettingDoc, Any]]] = []
+    if args.word:  # without one, keys are left to `acp-tui keys`
+        preset = keymap.KEYS_PRESET
+        doc = SettingDoc(f"keys.{preset.name}", allowed_values(preset), preset.default, preset.setting.doc)
+        found.append((doc, tuple(sorted(keys.presets))))
+        for id_, command in keymap.BY_ID.items():
+            value, usual = (tuple(map(keymap.written_key, each.keys[id_])) for each in (keys, keymap.DEFAULT_KEYMAP))
+            about = f"{keymap.heading_of(command)}: {command.title}."
+            doc = SettingDoc(f"keys.{id_}", "a key or a list of keys", usual, about)
+            found += [(doc, value)] * (not command.fixed_characters)
+        rows += [row_list.PickerRow(each, each[0].key, each[0].doc) for each in found]
         found = [row.value for row in filtered_list.matching(rows, args.word)]
     file = settings_file()
     where = f"F12 in acp-tui, or {make_visible_line(str(file))}{'' if file.exists() else ', which is not there yet'}"
@@ -58,27 +71,29 @@ def print_settings(args: Args) -> int:
         data = [
             {
                 "key": one.key,
-                "value": value_in_force(one, settings),
+                "value": value,
                 "default": one.default,
                 "allowed": one.allowed,
                 "about": one.doc,
             }
-            for one in found
+            for one, value in found
         ]
         print_json("settings", data, notes)
     elif found:
         lines = [f"To change these: {where}."]
-        for one in found:
-            lines += _about(one, shown_setting(value_in_force(one, settings)))
+        for one, value in found:
+            lines += _about(one, shown_setting(value))
         _show_with_notes(lines, notes)
     return status
 
 
 def _nothing_matches(what: str, query: str, rows: Iterable[PickerRow[Any]], advice: str = "") -> int:
     """Say so, with the words of the rows' names that were probably meant."""
-    known = {word for row in rows for word in re.findall(r"[^\W_]{3,}", f"{row.label} {row.other_words}".lower())}
-    near = " ".join(word if word in known else nearest(word, sorted(known)) or word for word in query.lower().split())
-    meant = f"; did you mean {near}?" if near != " ".join(query.lower().split()) else ""
+    texts = [f"{row.label} {row.names}".lower() for row in rows]
+    known = {word for text in texts for word in re.findall(r"[^\W_]{3,}", text)}
+    near = [word if word in known else nearest(word, sorted(known)) or word for word in query.lower().split()]
+    is_there = near != query.lower().split() and any(all(word in text for word in near) for text in texts)
+    meant = f"; did you mean {' '.join(near)}?" if is_there else ""
     say(f"no {what} matches {query!r}{meant}{advice}")
     return ExitCode.ERROR
 

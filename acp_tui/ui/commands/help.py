@@ -24,6 +24,7 @@ from acp_tui.ui.commands.keymap import (
     heading_of,
     shown_key,
     shown_keys,
+    written_key,
 )
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import BASIC, COMMANDS, MOVING
@@ -151,8 +152,8 @@ def help_rows(
             slashes = ", ".join(f"/{each}" for each in command.slashes) + " in the prompt" * bool(command.slashes)
             about = "; ".join(filter(None, (command.help, slashes, *usual)))
             is_rare = not BASIC.intersection(ids) and (place not in here[:1] or place == "prompt")
-            words = " ".join(f"{row.title} {_words(row)}" for row in rows)
-            yield PickerRow(rows[0], title, about, group, aside=keys, is_rare=is_rare, other_words=words)
+            titles, names = " ".join(row.title for row in rows), " ".join(_names(row, keymap) for row in rows)
+            yield PickerRow(rows[0], title, about, group, aside=keys, is_rare=is_rare, other_words=titles, names=names)
 
 
 def _keys_shown(command: Command, keymap: Keymap, *, is_first: bool) -> str:
@@ -165,9 +166,10 @@ def matching_rows(keymap: Keymap, query: str) -> Sequence[PickerRow[Command]]:
     return matching(list(help_rows(keymap, is_each=bool(query.strip()))), query)
 
 
-def _words(command: Command) -> str:
-    """Its name in the settings, and its slash commands."""
-    return " ".join((command.id, *command.slashes, command.aliases))
+def _names(command: Command, keymap: Keymap) -> str:
+    """Its name in the settings, its slash commands, and its keys as they are shown and as they are written."""
+    keys = (name(key) for key in keymap.keys[command.id] for name in (shown_key, written_key))
+    return " ".join((command.id, *command.slashes, command.aliases, *keys, command.fixed_characters))
 
 
 def _usual(command: Command, keymap: Keymap) -> str:
@@ -205,10 +207,8 @@ def palette_rows(
         keys = keymap.shown(command.id) if is_narrow else keymap.all_shown(command.id)
         group = SUGGESTED if command in first else PLACES[command.where]
         is_common = not first or command in first or command.id in BASIC or command.where in here[:1]
-        words = _words(command)
-        yield PickerRow(
-            command, command.title, command.help, group, aside=keys, is_rare=not is_common, other_words=words
-        )
+        names = _names(command, keymap)
+        yield PickerRow(command, command.title, command.help, group, aside=keys, is_rare=not is_common, names=names)
 
 
 class Pickers:

@@ -19,6 +19,7 @@ from textual.dom import DOMNode
 from textual.keys import KEY_NAME_REPLACEMENTS
 from textual.screen import ModalScreen
 
+from acp_tui.client.settings.setting import DeclaredSetting, Setting
 from acp_tui.client.settings.settings import KeyChoice
 from acp_tui.ui.commands.command import PLACES, Command, Place
 from acp_tui.ui.commands.table import COMMANDS
@@ -74,6 +75,9 @@ PRESETS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "vim-prompt": {},  # its keys are modes of the prompt: `ui/prompt/vim.py`
 }
 """Keys by command, spelled as in `[keys]`. They don't apply to commands whose keys the user has set."""
+KEYS_PRESET: Final = DeclaredSetting(
+    PRESET, str, is_list=True, allowed=tuple(PRESETS), default=(), setting=Setting("Whole sets of keys, such as Vim's.")
+)
 
 
 def parse_key(text: str) -> str | None:
