@@ -18,7 +18,7 @@ from textual.message import Message
 from textual.widgets import Input, Static
 from textual.worker import Worker, WorkerState
 
-from acp_tui.client.agents.catalogue import Catalogue, ListedAgent, read_catalogue
+from acp_tui.client.agents.catalogue import Catalogue, EntrySource, ListedAgent, read_catalogue
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.installed import Installable, terms_of
 from acp_tui.client.agents.installing import InstallFailed, Tell, install, look_up
@@ -147,7 +147,7 @@ def _name(agent: ListedAgent) -> str:
 
 
 def _title(agent: ListedAgent) -> str:
-    return "" if agent.title.lower() == _name(agent).lower() else agent.title
+    return "" if agent.title == _name(agent) and agent.source is not EntrySource.KNOWN else agent.title
 
 
 GROUPS: Final = ("Used last", "Ready", "Ready once you agree", "Can be installed", "Can't run here")
@@ -229,9 +229,9 @@ async def choose_agent(
     Await it in a worker. The command is ready to start. The agent named `last` is the last of those like it; those that
     run `here` by a command line are the first.
     """
-    is_in_worktree = False
+    is_in_worktree, chosen = False, None
     while True:
-        screen = AgentsScreen(title=title, is_in_worktree=is_in_worktree, last=last, here=here)
+        screen = AgentsScreen(title=title, is_in_worktree=is_in_worktree, last=last, here=here, at=chosen)
         chosen = await app.push_screen_wait(screen)
         if chosen is None:
             return None
@@ -260,8 +260,11 @@ class AgentsScreen(Dialog[ListedAgent | None]):
         is_in_worktree: bool = False,
         last: str = "",
         here: Sequence[ListedAgent] = (),
+        at: ListedAgent | None = None,
     ) -> None:
+        """The cursor begins `at` this one, if it's there."""
         self._here = here
+        self._at = at
         self._last = last
         self.is_in_worktree = is_in_worktree
         self._read = read
@@ -292,6 +295,8 @@ class AgentsScreen(Dialog[ListedAgent | None]):
         left = [replace(agent, is_recent=False) for agent in listed if agent.command.name == self._last]
         others = [agent for agent in listed if agent.command.name != self._last]
         self._list.show_agents(sorted((*others, *left), key=lambda agent: GROUPS.index(_group(agent))))
+        self._list.go_to(self._at)
+        self._at = None
         self._say(_said_of(catalogue))
 
     @work(exclusive=True)
