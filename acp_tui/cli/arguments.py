@@ -161,10 +161,17 @@ def _complete(args: Args, command: CliCommand, agent_argv: tuple[str, ...] | Non
         args.prompt = given if words is None else words
     if "record" in args:
         args.record = _recording(args)
-    required = [option.flags[0].removeprefix("--") for option in command.options if option.is_required]
-    required.append("agent" if command.takes_agent else "word")
-    if command.needs and any(getattr(args, name) is None for name in required):
-        raise UsageError(f"{command.name} needs {command.needs}")
+    what, colon, how = command.needs.partition(": ")
+    missing = [what] if what and getattr(args, "agent" if command.takes_agent else "word") is None else []
+    for option in command.options:
+        if (
+            option.is_required
+            and option.value is not None
+            and getattr(args, option.flags[0].removeprefix("--")) is None
+        ):
+            missing.append(f"{option.flags[-1]} {option.value.name}")
+    if missing:
+        raise UsageError(f"{command.name} needs {' and '.join(missing)}{colon}{how}")
 
 
 def _is_agent(word: str) -> bool:

@@ -24,7 +24,7 @@ from acp_tui.cli.prerequisites import notes_of, settings_in
 from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.wording import SettingDoc, allowed_values, documented, shown_setting, value_in_force
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.docs import for_terminals, topics
+from acp_tui.docs import for_terminals, sections, topics
 
 if TYPE_CHECKING:
     from acp_tui.ui.commands.command import Command
@@ -183,8 +183,24 @@ def _text(name: str | None) -> str:
     if command := command_named(name):
         return help_of(command)
     near = nearest(name, (*topics(), *(each.name for each in COMMANDS)))
+    keys = f"for keys and slash commands: acp-tui keys {name}"
+    if not near and (found := _sections_with(name.lower())):
+        return f"No topic is named {name}; {keys}\nThese sections have it:\n\n{found}"
     advice = f"did you mean {near}?" if near else f"topics: {', '.join(topics())}"
-    raise UsageError(f"no command or topic is named {name}; {advice}; for keys and slash commands: acp-tui keys {name}")
+    raise UsageError(f"no command or topic is named {name}; {advice}; {keys}")
+
+
+def _sections_with(words: str) -> str:
+    """The sections that have these words, those with them in the heading first; "" if none has."""
+    found = [
+        (words not in heading.lower(), f"acp-tui help {topic}", ": ".join(filter(None, (title, heading))))
+        for topic, title in topics().items()
+        for heading, text in sections(topic).items()
+        if words in f"{heading}\n{text}".lower()
+    ]
+    rows = [(typed, named) for _, typed, named in sorted(found, key=lambda each: each[0])]
+    width = max((len(typed) for typed, _ in rows), default=0)
+    return table(rows, width)
 
 
 def _page(topic: str) -> str:

@@ -25,8 +25,10 @@ from acp_tui.cli.sessions import (
 )
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.remembered import consent_file, in_its_sandbox, is_agreed
+from acp_tui.client.prompts.memory import Draft, DraftFile, DraftKey
 from acp_tui.client.sessions.marks import SessionMarks
 from acp_tui.client.sessions.session_history import LeftSession, recorded_sessions
+from acp_tui.client.settings.location import state_folder
 from acp_tui.client.settings.settings import AgentSettings, RecordingSettings, Settings
 from acp_tui.client.transcript.recording_plan import RecordingPlan, recording_store
 from acp_tui.client.worktrees import add_worktree
@@ -290,6 +292,14 @@ async def test_the_sessions_of_a_repositorys_worktrees_are_listed_with_their_bra
     lions, zebras = capsys.readouterr().out.splitlines()
     assert zebras.endswith("  Zebras?")
     assert lions.endswith("  Lions?  (acp-tui/fix)")
+
+
+async def test_a_session_with_a_draft_is_marked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    await record(tmp_path, "Zebras?")
+    (past,) = recorded_sessions(recordings_index(), None)
+    DraftFile(state_folder() / "drafts.json").change({DraftKey(str(past.cwd), past.session_id): Draft("And lions?")})
+    assert main(["sessions", "--cwd", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.endswith("  Zebras?  (draft)\n")
 
 
 async def test_worktrees_that_are_kept_are_listed_below_what_can_be_done(
