@@ -111,7 +111,7 @@ class CliCommand(NamedTuple):
     """Takes the parsed values, and returns the exit status. Raises UsageError for values that don't go together."""
     word: Value | None = None
     needs: str = ""
-    """What the error names if the word or a required option is missing; "" if the word is optional."""
+    """What the word is, for the error if it's missing, and after a colon what to type; "" if the word is optional."""
     options: tuple[Option, ...] = ()
     examples: tuple[str, ...] = ()
     """Command lines to copy, at least two."""

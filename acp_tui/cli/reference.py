@@ -22,9 +22,9 @@ from acp_tui.cli.help_text import columns, help_of, man_page, overview, table
 from acp_tui.cli.output import print_json, say
 from acp_tui.cli.prerequisites import notes_of, settings_in
 from acp_tui.client.settings.location import settings_file
-from acp_tui.client.settings.wording import SettingDoc, documented, shown_setting, value_in_force
+from acp_tui.client.settings.wording import SettingDoc, allowed_values, documented, shown_setting, value_in_force
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.docs import for_terminals, topics
+from acp_tui.docs import for_terminals, sections, topics
 
 if TYPE_CHECKING:
     from acp_tui.ui.commands.command import Command
@@ -36,39 +36,54 @@ WAYS_COLUMNS: Final = 27
 
 
 def print_settings(args: Args) -> int:
-    """Print every setting with its value, or those that match. Problems go to stderr."""
+    """Print every setting with its value, or those that match, also in `[keys]`. Problems go to stderr."""
     from acp_tui.ui.commands import keymap  # load Textual
     from acp_tui.ui.kit import filtered_list, row_list, themes
 
     read = settings_in(args.cwd)
     settings = read.settings
     wrong_theme = themes.theme_notes(settings.appearance.theme)
-    notes = (*notes_of(read), *wrong_theme, *keymap.keymap_of(settings.keys).notes)
+    keys = keymap.keymap_of(settings.keys)
+    notes = (*notes_of(read), *wrong_theme, *keys.notes)
     if wrong_theme:
         settings = replace(settings, appearance=replace(settings.appearance, theme=themes.DARK.name))
     names = ", ".join(sorted(themes.THEME_NAMES))
-    found = [replace(one, allowed=names) if one.key == "appearance.theme" else one for one in documented()]
-    rows = [row_list.PickerRow(one, one.key, one.about) for one in found]
-    if args.word:
+    found = [
+        (replace(one, allowed=names) if one.key == "appearance.theme" else one, value_in_force(one, settings))
+        for one in documented()
+    ]
+    rows: list[PickerRow[tuple[SettingDoc, Any]]] = []
+    if args.word:  # without one, keys are left to `acp-tui keys`
+        preset = keymap.KEYS_PRESET
+        doc = SettingDoc(f"keys.{preset.name}", allowed_values(preset), preset.default, preset.setting.doc)
+        found.append((doc, tuple(sorted(keys.presets))))
+        for id_, command in keymap.BY_ID.items():
+            value, usual = (tuple(map(keymap.written_key, each.keys[id_])) for each in (keys, keymap.DEFAULT_KEYMAP))
+            about = f"{keymap.heading_of(command)}: {command.title}."
+            doc = SettingDoc(f"keys.{id_}", "a key or a list of keys", usual, about)
+            found += [(doc, value)] * (not command.fixed_characters)
+        rows += [row_list.PickerRow(each, each[0].key, each[0].about) for each in found]
         found = [row.value for row in filtered_list.matching(rows, args.word)]
     file = settings_file()
     where = f"F12 in acp-tui, or {make_visible_line(str(file))}{'' if file.exists() else ', which is not there yet'}"
     status = ExitCode.DONE if found else _nothing_matches("setting", args.word, rows, f"; to change one: {where}")
     if args.format == "json":
-        print_json("settings", [{**asdict(one), "value": value_in_force(one, settings)} for one in found], notes)
+        print_json("settings", [{**asdict(one), "value": value} for one, value in found], notes)
     elif found:
         lines = [f"To change these: {where}."]
-        for one in found:
-            lines += _about(one, shown_setting(value_in_force(one, settings)))
+        for one, value in found:
+            lines += _about(one, shown_setting(value))
         _show_with_notes(lines, notes)
     return status
 
 
 def _nothing_matches(what: str, query: str, rows: Iterable[PickerRow[Any]], advice: str = "") -> int:
     """Say so, with the words of the rows' names that were probably meant."""
-    known = {word for row in rows for word in re.findall(r"[^\W_]{3,}", f"{row.label} {row.other_words}".lower())}
-    near = " ".join(word if word in known else nearest(word, sorted(known)) or word for word in query.lower().split())
-    meant = f"; did you mean {near}?" if near != " ".join(query.lower().split()) else ""
+    texts = [f"{row.label} {row.names}".lower() for row in rows]
+    known = {word for text in texts for word in re.findall(r"[^\W_]{3,}", text)}
+    near = [word if word in known else nearest(word, sorted(known)) or word for word in query.lower().split()]
+    is_there = near != query.lower().split() and any(all(word in text for word in near) for text in texts)
+    meant = f"; did you mean {' '.join(near)}?" if is_there else ""
     say(f"no {what} matches {query!r}{meant}{advice}")
     return ExitCode.ERROR
 
@@ -158,8 +173,24 @@ def _text(name: str | None) -> str:
     if command := command_named(name):
         return help_of(command)
     near = nearest(name, (*topics(), *(each.name for each in COMMANDS)))
+    keys = f"for keys and slash commands: acp-tui keys {name}"
+    if not near and (found := _sections_with(name.lower())):
+        return f"No topic is named {name}; {keys}\nThese sections have it:\n\n{found}"
     advice = f"did you mean {near}?" if near else f"topics: {', '.join(topics())}"
-    raise UsageError(f"no command or topic is named {name}; {advice}; for keys and slash commands: acp-tui keys {name}")
+    raise UsageError(f"no command or topic is named {name}; {advice}; {keys}")
+
+
+def _sections_with(words: str) -> str:
+    """The sections that have these words, those with them in the heading first; "" if none has."""
+    found = [
+        (words not in heading.lower(), f"acp-tui help {topic}", ": ".join(filter(None, (title, heading))))
+        for topic, title in topics().items()
+        for heading, text in sections(topic).items()
+        if words in f"{heading}\n{text}".lower()
+    ]
+    rows = [(typed, named) for _, typed, named in sorted(found, key=lambda each: each[0])]
+    width = max((len(typed) for typed, _ in rows), default=0)
+    return table(rows, width)
 
 
 def _page(topic: str) -> str:

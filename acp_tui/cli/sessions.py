@@ -19,6 +19,7 @@ from acp_tui.client.agents.address import is_address
 from acp_tui.client.agents.catalogue import recorded_agent
 from acp_tui.client.agents.command import DEMO, AgentCommand
 from acp_tui.client.errors import AgentNotFound, ClientError
+from acp_tui.client.prompts.memory import DraftKey, PromptMemory
 from acp_tui.client.sessions.marks import SessionMarks, sessions_in_project
 from acp_tui.client.sessions.session_history import (
     LeftSession,
@@ -30,6 +31,7 @@ from acp_tui.client.sessions.session_history import (
     short_ids,
     warning_if_open,
 )
+from acp_tui.client.settings.location import state_folder
 from acp_tui.client.settings.settings import RecordingSettings
 from acp_tui.client.terminals import emulator
 from acp_tui.client.transcript.index import RecordedSession, SessionIndex
@@ -52,7 +54,11 @@ def list_sessions(cwd: Path | None, words: str, *, as_json: bool) -> int:
     """Print the sessions of a folder and its repository's other worktrees, or of all, that contain `words`."""
     index = recordings_index()
     with ExitOnError(ExitCode.ERROR):
-        found = SessionMarks().marked(sessions_of(index, cwd, words))
+        drafts = PromptMemory(state_folder()).places()
+        found = [
+            replace(past, has_draft=DraftKey(str(past.cwd), past.session_id) in drafts)
+            for past in SessionMarks().marked(sessions_of(index, cwd, words))
+        ]
         if as_json:
             print_json("sessions", found)
         elif found:
@@ -98,7 +104,7 @@ def rows_of(index: SessionIndex, found: Sequence[PastSession]) -> list[str]:
         last = f"{datetime.fromtimestamp(past.last_at):%Y-%m-%d %H:%M}" if past.last_at is not None else past.told_time
         agent = make_visible_line(past.shown_agent)
         branch = f"  ({past.branch})" if past.branch else ""
-        marks = "  (fork)" * past.is_fork + "  (archived)" * past.is_archived
+        marks = "  (fork)" * past.is_fork + "  (archived)" * past.is_archived + "  (draft)" * past.has_draft
         place = f"  {folder:<{width}}" * bool(width)
         title = f"{past.title or UNTITLED}{marks}{branch}"
         row = f"{short[past.session_id]:<{ids}}  {agent:<{agents}}  {last:<16}{place}  {title}"

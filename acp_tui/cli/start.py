@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -58,28 +59,30 @@ def work_with(
     is_plain: bool = False,
     prompt: str | None = None,
     opening: Opening | None = None,
+    notes: Sequence[str] = (),
 ) -> int:
     """Work with the agent, in lines if something turns plain mode on. With `command` None, the user chooses one.
 
-    `prompt` is sent first. `opening` opens a session in lines; the screen's callers have their own.
+    `prompt` is sent first. `opening` opens a session in lines; the screen's callers have their own. `notes` are told
+    with those about the settings.
     """
     read = prerequisites.settings_in_force()
+    notes = (*filter(None, notes), *prerequisites.notes_of(read))
     if why := prerequisites.why_plain(read.settings, is_wanted=is_plain):
         from acp_tui.cli.plain import run_plain
         from acp_tui.cli.sessions import say_how_to_resume
 
-        notes = prerequisites.notes_of(read)
         return run_plain(command, cwd, read.settings, why, notes, record, prompt, opening, leave=say_how_to_resume)
     prerequisites.require_screen("to run one turn without it: acp-tui exec")
     shell = leavable(read.settings.sessions)
     if command is None:
-        return run_screen(command, cwd, read.settings, prerequisites.notes_of(read), record, shell=shell)
+        return run_screen(command, cwd, read.settings, notes, record, shell=shell)
     servers_at_start(settings_file())  # before any agent can write there
     # It starts while the screen loads. A project's settings, which the screen reads, may change its sandbox.
     plan = prerequisites.sandbox_plan(command, read.settings)
     if plan is None or not project_settings_file(cwd).exists():
         start_early(command, command.cwd or cwd, plan)
     try:
-        return run_screen(command, cwd, read.settings, prerequisites.notes_of(read), record, prompt=prompt, shell=shell)
+        return run_screen(command, cwd, read.settings, notes, record, prompt=prompt, shell=shell)
     finally:
         end_early()

@@ -19,7 +19,7 @@ from acp_tui.cli.sessions import find_resumed
 from acp_tui.cli.terminal import agrees
 from acp_tui.client.agents.command import DEMO
 from acp_tui.client.sessions.session_history import warning_if_open
-from acp_tui.client.worktrees import add_worktree
+from acp_tui.client.worktrees import add_worktree, why_renamed
 from acp_tui.demo import DEFAULT, names
 from acp_tui.demo.scenario import ScenarioError, UnknownScenario, available, load
 
@@ -32,15 +32,15 @@ def run(args: Args, work_with: Callable[..., int]) -> int:
     if args.resume is not None:
         return _resume(args, work_with)
     if args.agent is not None:
-        command, cwd = command_of(args.agent), args.cwd
+        command, cwd, renamed = command_of(args.agent), args.cwd, ""
         if args.worktree is not None:
             if command.cwd is not None:
                 where = "a project of its own" if command.name == DEMO else str(command.cwd)
                 raise UsageError(f"{command.name} works in {where}, so it can't be used with --worktree")
             with ExitOnError(ExitCode.ERROR):
                 worktree = asyncio.run(add_worktree(cwd, args.worktree))
-            cwd = Path(worktree.folder)
-        return work_with(command, cwd, args.record, is_plain=args.plain, prompt=args.prompt)
+            cwd, renamed = Path(worktree.folder), why_renamed(worktree, args.worktree)
+        return work_with(command, cwd, args.record, is_plain=args.plain, prompt=args.prompt, notes=(renamed,))
     if args.worktree is not None:
         raise UsageError("--worktree needs an agent: acp-tui AGENT --worktree [NAME]")
     if args.plain:

@@ -1,7 +1,7 @@
 """Checks whether this machine and an agent are ready to work together. `cli.doctor` prints the result.
 
-It changes nothing on the machine. It starts the agent as for work and makes sure that it ends. Nothing the agent asks
-for is allowed.
+It changes nothing on the machine but the marks on its own sessions. It starts the agent as for work and makes sure
+that it ends. Nothing the agent asks for is allowed.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields, replace
 from enum import Enum
+from functools import partial
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -33,7 +34,9 @@ from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.consent import HEADLESS, Grant, Policy
 from acp_tui.client.sessions.driver import Refusing
 from acp_tui.client.sessions.hub import open_hub
+from acp_tui.client.sessions.marks import SessionMarks
 from acp_tui.client.sessions.session import Session
+from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.client.settings.location import cache_folder, settings_file, state_folder
 from acp_tui.client.settings.reader import read_settings
 from acp_tui.client.settings.settings import Settings
@@ -269,10 +272,13 @@ class AgentCheck:
             await self._delete(agent, session)
 
     async def _delete(self, agent: Agent, session: Session) -> None:
-        """Leave no session in the agent's list, where that is possible."""
-        if agent.capabilities.delete_session and agent.lost is None:
-            with suppress(ClientError), anyio.move_on_after(CANCEL_LIMIT_S, shield=True):
+        """Leave no session in the agent's list or, where it stays there, none in ours."""
+        with suppress(ClientError), anyio.move_on_after(CANCEL_LIMIT_S, shield=True):
+            if agent.capabilities.delete_session and agent.lost is None:
                 await agent.delete_session(session.session_id)
+            elif agent.capabilities.list_sessions:
+                past = PastSession(agent.command.name, session.session_id, self._cwd)
+                await to_thread.run_sync(partial(SessionMarks().change, past, is_archived=True))
 
     def _look_at_handshake(self, agent: Agent) -> None:
         self._add(ok("Protocol", f"ACP {agent.protocol_version}"))

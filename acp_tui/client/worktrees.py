@@ -119,7 +119,7 @@ async def add_worktree(cwd: Path, name: str = "", base: str = "") -> Worktree:
     with _failures("Can't create a worktree"):
         top, prefix = await _place(cwd)
         base = base or await _head(top)
-        wanted = _NOT_IN_NAMES.sub("-", name).strip("-")
+        wanted = _as_name(name)
         if name and not wanted:
             raise WorktreeFailed(f"A worktree can't be named {name!r}: use letters, digits, - and _")
         worktree = await _add(top, prefix, base, wanted)
@@ -130,6 +130,16 @@ async def add_worktree(cwd: Path, name: str = "", base: str = "") -> Worktree:
             await remove_worktree(worktree)
             raise
         return worktree
+
+
+def why_renamed(worktree: Worktree, wanted: str) -> str:
+    """Why it doesn't have the name that the user wanted; "" if it does, or they wanted none."""
+    name = _as_name(wanted)
+    return f"{name} exists already, so this worktree is {worktree.name}." if name not in ("", worktree.name) else ""
+
+
+def _as_name(wanted: str) -> str:
+    return _NOT_IN_NAMES.sub("-", wanted).strip("-")
 
 
 async def changes_in(worktree: Worktree) -> list[ChangedFile]:

@@ -36,7 +36,7 @@ COMMANDS: tuple[command.CliCommand, ...] = (
         "make a recording you can share",
         acp_tui.workbench.cli.redact.run,
         command.Value("FILE", command.ValueKind.RECORDING),
-        needs="a recording and a file to write: acp-tui redact FILE -o FILE",
+        needs="a recording: acp-tui redact FILE -o FILE",
         options=(
             command.Option(
                 ("--output", "-o"),

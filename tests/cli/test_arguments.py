@@ -146,6 +146,21 @@ def test_a_mistake_is_one_line_with_status_2(line: str, said: str, capfd: pytest
 
 
 @pytest.mark.parametrize(
+    ("line", "missing"),
+    [
+        ("render", "what to render and -o FILE"),
+        ("render 123", "-o FILE"),
+        ("render -o a.md", "what to render"),
+        ("redact run.jsonl", "-o FILE"),
+    ],
+)
+def test_what_is_missing_is_named_and_nothing_else(line: str, missing: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(line.split()) == 2
+    command = line.split()[0]
+    assert capfd.readouterr().err.startswith(f"acp-tui: {command} needs {missing}: acp-tui {command} ")
+
+
+@pytest.mark.parametrize(
     ("line", "where_it_goes"),
     [
         ("exec gemini what is this", "put quotes around the prompt"),
@@ -217,7 +232,6 @@ def test_a_deleted_working_folder_is_said(
         ("gemini --sandbox nope x", "--sandbox takes its value with =: --sandbox=nope"),
         ("gemini --sandbox read-only", "--sandbox takes its value with =: --sandbox=read-only"),
         ("host gemini --sandbox off", "--sandbox takes its value with =: --sandbox=off"),
-        ("help undo", "for keys and slash commands: acp-tui keys undo"),
         ("completion zhs", "choose bash, zsh, or fish"),
     ],
 )

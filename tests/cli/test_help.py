@@ -112,3 +112,12 @@ def test_the_man_page_is_made_of_the_same_table(tmp_path: Path, capfd: pytest.Ca
             [groff, "-man", "-ww", "-Tutf8", "-z"], input=text, text=True, capture_output=True, check=True
         )
         assert checked.stderr == ""
+
+
+def test_a_word_that_is_no_topic_leads_to_the_sections_that_have_it(capfd: pytest.CaptureFixture[str]):
+    assert main(["help", "worktree"]) == 0
+    first, _, _, best, *others = capfd.readouterr().out.splitlines()
+    assert first == "No topic is named worktree; for keys and slash commands: acp-tui keys worktree"
+    assert best.split() == ["acp-tui", "help", "sessions", "Sessions:", "Worktrees"]
+    assert len(others) > 3
+    assert main(["help", "zzyzx"]) == 2

@@ -56,6 +56,22 @@ def test_the_themes_are_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert "acp-dark, acp-light," in " ".join(capsys.readouterr().out.split())
 
 
+def test_a_setting_of_a_key_is_found_by_its_name(capsys: pytest.CaptureFixture[str]) -> None:
+    given_settings('[keys]\nsend = "alt+s"\npreset = "vim"\n')
+    assert main(["settings", "keys.send"]) == 0
+    first, about, *_ = capsys.readouterr().out.splitlines()[1:]
+    assert first == 'keys.send = ["alt+s"]'
+    assert "Send the prompt" in about
+    assert main(["settings", "keys.preset"]) == 0
+    assert 'keys.preset = ["vim"]' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("typed", "shown"), [("ctrl+o", "toggle_all"), ("alt", "close_tab"), ("shot", "screenshot")])
+def test_keys_are_found_by_their_own_names(typed: str, shown: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["keys", typed]) == 0
+    assert shown in capsys.readouterr().out
+
+
 def test_keys_that_match_a_word_are_printed_rare_ones_too(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["keys", "unfold"]) == 0
     told = capsys.readouterr().out

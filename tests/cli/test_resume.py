@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from argparse import Namespace
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 from anyio import to_thread
 
+from acp_tui.cli import start_modes
 from acp_tui.cli.arguments import ChosenAgent, options_of
 from acp_tui.cli.main import main
 from acp_tui.cli.sessions import (
@@ -23,8 +25,10 @@ from acp_tui.cli.sessions import (
 )
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.remembered import consent_file, in_its_sandbox, is_agreed
+from acp_tui.client.prompts.memory import Draft, DraftFile, DraftKey
 from acp_tui.client.sessions.marks import SessionMarks
 from acp_tui.client.sessions.session_history import LeftSession, recorded_sessions
+from acp_tui.client.settings.location import state_folder
 from acp_tui.client.settings.settings import AgentSettings, RecordingSettings, Settings
 from acp_tui.client.transcript.recording_plan import RecordingPlan, recording_store
 from acp_tui.client.worktrees import add_worktree
@@ -290,6 +294,14 @@ async def test_the_sessions_of_a_repositorys_worktrees_are_listed_with_their_bra
     assert lions.endswith("  Lions?  (acp-tui/fix)")
 
 
+async def test_a_session_with_a_draft_is_marked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    await record(tmp_path, "Zebras?")
+    (past,) = recorded_sessions(recordings_index(), None)
+    DraftFile(state_folder() / "drafts.json").change({DraftKey(str(past.cwd), past.session_id): Draft("And lions?")})
+    assert main(["sessions", "--cwd", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.endswith("  Zebras?  (draft)\n")
+
+
 async def test_worktrees_that_are_kept_are_listed_below_what_can_be_done(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -402,6 +414,21 @@ async def test_a_recorded_session_is_rendered_and_redacted_by_its_id(
 def test_a_worktree_is_refused_to_the_demo_which_has_its_own_project(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "demo", "--worktree"]) == 2
     assert "demo works in a project of its own, so it can't be used with --worktree" in capsys.readouterr().err
+
+
+def test_a_worktree_that_has_another_name_than_wanted_says_why(tmp_path: Path) -> None:
+    make_repository(tmp_path / "project", {"file.txt": b"one\n"})
+    told: list[Any] = []
+
+    def work_with(*_: Any, notes: Sequence[str] = (), **__: Any) -> int:
+        told.append([*filter(None, notes)])
+        return 0
+
+    for name in ("feat", "feat", ""):
+        agent = ChosenAgent(argv=("my-agent",))
+        args = Namespace(resume=None, agent=agent, worktree=name, cwd=tmp_path / "project", record=None, plain=False)
+        assert start_modes.run(Namespace(**vars(args), prompt=None), work_with) == 0
+    assert told == [[], ["feat exists already, so this worktree is feat-2."], []]
 
 
 async def test_an_export_has_the_name_that_the_user_gave_the_session(tmp_path: Path) -> None:

@@ -11,6 +11,9 @@ from acp_tui.client.doctor import AgentCheck, CheckResult, Verdict
 from acp_tui.client.errors import AgentLost, AgentNotFound, AuthenticationRequired
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.consent import Grant, Policy
+from acp_tui.client.sessions.marks import SessionMarks
+from acp_tui.client.sessions.session_history import PastSession
+from acp_tui.conversation.facts import SessionId
 from support.agents import our_children, scripted
 from support.waiting import LIMIT_S
 
@@ -74,6 +77,18 @@ async def test_its_session_does_not_stay_in_the_agents_list(tmp_path: Path):
     check = await checked(script, tmp_path)
     assert check.failure is None
     assert (tmp_path / "deleted").read_text() == "s1"
+
+
+async def test_a_session_that_its_agent_cannot_delete_is_archived_in_our_list(tmp_path: Path):
+    script = """
+    handshake(agentCapabilities={"sessionCapabilities": {"list": {}}})
+    answer(expect("session/new"), sessionId="s1")
+    serve_until_closed()
+    """
+    check = await checked(script, tmp_path)
+    assert check.failure is None
+    listed = [PastSession(scripted("").name, SessionId(each), tmp_path, is_listed=True) for each in ("s1", "s2")]
+    assert [(one.session_id, one.is_archived) for one in SessionMarks().marked(listed)] == [("s2", False), ("s1", True)]
 
 
 async def test_who_is_logged_in_is_told_without_a_name(tmp_path: Path):

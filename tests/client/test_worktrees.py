@@ -20,6 +20,7 @@ from acp_tui.client.worktrees import (
     has_commits,
     known_worktree,
     remove_worktree,
+    why_renamed,
 )
 
 pytestmark = [
@@ -114,6 +115,8 @@ async def test_worktrees_without_a_name_are_numbered(repository: Repository) -> 
     made = [await add_worktree(repository.root) for _ in range(3)]
     assert [worktree.name for worktree in made] == ["session-1", "session-2", "session-3"]
     assert [(await add_worktree(repository.root, "x")).name for _ in range(2)] == ["x", "x-2"]
+    assert why_renamed(await add_worktree(repository.root, "x"), "x") == "x exists already, so this worktree is x-3."
+    assert why_renamed(await add_worktree(repository.root, "y!"), "y!") == ""
 
 
 async def test_nothing_that_the_repository_configures_runs(repository: Repository, tmp_path: Path) -> None:

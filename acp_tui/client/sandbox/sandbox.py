@@ -92,6 +92,13 @@ class Sandbox:
         )
 
     @property
+    def adds_more(self) -> str:
+        """What an agent may lack that doesn't start in it, and where the user can add that."""
+        name = self.box.profile.name
+        kept = f"the sandbox {name} passes only some variables and hides most of your home folder"
+        return f"{kept}; env and readable {_place_in_settings(name)} add more"
+
+    @property
     def _writable(self) -> Sequence[Path]:
         """The places that may be written and aren't in another such place."""
         return [path for path in self.box.listed(Access.WRITABLE) if not self._is_within(path, Access.WRITABLE)]
@@ -207,8 +214,11 @@ def _note(path: Path, box: Box, *, is_write: bool, is_denied: bool) -> str:
 
 
 def _line(key: str, listed: Sequence[str], path: str, name: str) -> str:
-    where = "of one of your own, [sandbox.NAME]," if name == READ_ONLY.name else f"under [sandbox.{name}]"
-    return f"{key} = {json.dumps([*listed, path], ensure_ascii=False)} {where}"
+    return f"{key} = {json.dumps([*listed, path], ensure_ascii=False)} {_place_in_settings(name)}"
+
+
+def _place_in_settings(name: str) -> str:
+    return "of one of your own, [sandbox.NAME]," if name == READ_ONLY.name else f"under [sandbox.{name}]"
 
 
 _ACCESS = {None: Access.HIDDEN, "read": Access.HIDDEN} | dict.fromkeys(("edit", "delete", "move"), Access.READABLE)

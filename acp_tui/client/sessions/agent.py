@@ -313,6 +313,8 @@ class Agent:
         self.lost = self.lost or lost
         if self.protocol_version is None and any(line.startswith(wording.NO_MESSAGE) for line in self.log):
             self.lost.detail = "\n".join(self.log)  # with what it printed instead of an answer, such as how to log in
+        if self.sandbox is not None and not self._table.all():
+            self.lost.hint = self.lost.hint or self.sandbox.adds_more
         disconnected = updates.Disconnected(str(self.lost), self.lost.detail)
         for session in self._table.all():
             told = session.cut_off() if isinstance(self.lost, errors.AgentUnreachable) else ""

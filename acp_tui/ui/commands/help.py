@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Final
 
 from textual import on
 from textual.app import App
 from textual.binding import Binding, BindingType
-from textual.dom import DOMNode
 from textual.geometry import Size
 from textual.screen import Screen
 from textual.strip import Strip
@@ -22,8 +22,9 @@ from acp_tui.ui.commands.keymap import (
     SEVERAL,
     Keymap,
     heading_of,
+    places_of,
     shown_key,
-    shown_keys,
+    written_key,
 )
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import BASIC, COMMANDS, MOVING
@@ -54,8 +55,11 @@ class HelpScreen(ListDialog["str | None"]):
     def on_mount(self) -> None:
         is_narrow = self.app.size.width < NARROW_CELLS
         rows = help_rows(keys_in_force(self), self._here, is_narrow=is_narrow)
+        groups = [PLACES[place] for place in self._here]
         shown: list[PickerRow[Any]] = [
-            row for row in rows if row.value.where in self._here or (self._is_all and row.value.where != "replay")
+            row if self._is_all else replace(row, is_rare=False)
+            for row in rows
+            if row.group in groups or (self._is_all and row.value.where != "replay")
         ]
         if self._is_all:
             for topic, title in topics().items():  # and each of its sections, which its text finds
@@ -151,8 +155,8 @@ def help_rows(
             slashes = ", ".join(f"/{each}" for each in command.slashes) + " in the prompt" * bool(command.slashes)
             about = "; ".join(filter(None, (command.help, slashes, *usual)))
             is_rare = not BASIC.intersection(ids) and (place not in here[:1] or place == "prompt")
-            words = " ".join(f"{row.title} {_words(row)}" for row in rows)
-            yield PickerRow(rows[0], title, about, group, aside=keys, is_rare=is_rare, other_words=words)
+            titles, names = " ".join(row.title for row in rows), " ".join(_names(row, keymap) for row in rows)
+            yield PickerRow(rows[0], title, about, group, aside=keys, is_rare=is_rare, other_words=titles, names=names)
 
 
 def _keys_shown(command: Command, keymap: Keymap, *, is_first: bool) -> str:
@@ -165,9 +169,10 @@ def matching_rows(keymap: Keymap, query: str) -> Sequence[PickerRow[Command]]:
     return matching(list(help_rows(keymap, is_each=bool(query.strip()))), query)
 
 
-def _words(command: Command) -> str:
-    """Its name in the settings, and its slash commands."""
-    return " ".join((command.id, *command.slashes, command.aliases))
+def _names(command: Command, keymap: Keymap) -> str:
+    """Its name in the settings, its slash commands, and its keys as they are shown and as they are written."""
+    keys = (name(key) for key in keymap.keys[command.id] for name in (shown_key, written_key))
+    return " ".join((command.id, *command.slashes, command.aliases, *keys, command.fixed_characters))
 
 
 def _usual(command: Command, keymap: Keymap) -> str:
@@ -205,10 +210,8 @@ def palette_rows(
         keys = keymap.shown(command.id) if is_narrow else keymap.all_shown(command.id)
         group = SUGGESTED if command in first else PLACES[command.where]
         is_common = not first or command in first or command.id in BASIC or command.where in here[:1]
-        words = _words(command)
-        yield PickerRow(
-            command, command.title, command.help, group, aside=keys, is_rare=not is_common, other_words=words
-        )
+        names = _names(command, keymap)
+        yield PickerRow(command, command.title, command.help, group, aside=keys, is_rare=not is_common, names=names)
 
 
 class Pickers:
@@ -239,42 +242,8 @@ class Pickers:
         return await self._app.push_screen_wait(ThemePicker(names, chosen, show, words))
 
     def show_keys(self, dialog: Screen[Any]) -> None:
-        self._app.push_screen(DialogHelp(dialog))
-
-
-KEY_CELLS: Final = 18
-OURS: Final = "acp_tui."
-
-
-class DialogHelp(ReadingScreen):
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("f1", "help", "Close", show=False, id="help")]
-
-    def __init__(self, dialog: Screen[Any]) -> None:
-        super().__init__("Help", keys_told(dialog))
-
-    def action_help(self) -> None:
-        self.dismiss()
-
-
-def keys_told(dialog: Screen[Any]) -> str:
-    """One line for each action, with the keys in force that work at the focus."""
-    keys: dict[str, list[str]] = {}
-    known: set[str] = set()
-    in_force = keys_in_force(dialog).keys
-    for node in (dialog.focused or dialog).ancestors_with_self:
-        for binding in _bindings(node):
-            for key in in_force.get(binding.id or "", (binding.key,)):
-                if key not in known and binding.description and node is not dialog.app:
-                    known.add(key)
-                    keys.setdefault(binding.description, []).append(key)
-    return "\n".join(f"{shown_keys(each):<{KEY_CELLS}}  {what}" for what, each in keys.items())
-
-
-def _bindings(node: DOMNode) -> Iterator[Binding]:
-    """The bindings of our own classes. Editing a line of text or scrolling a page needs no help."""
-    for kind in type(node).__mro__:
-        if kind.__module__.startswith(OURS):
-            yield from Binding.make_bindings(vars(kind).get("BINDINGS", ()))
+        here = [place for place in places_of(dialog.focused or dialog) if place != "app"]
+        self._app.push_screen(HelpScreen(here, is_all=False))
 
 
 class TopicScreen(ReadingScreen):

@@ -19,6 +19,7 @@ from textual.dom import DOMNode
 from textual.keys import KEY_NAME_REPLACEMENTS
 from textual.screen import ModalScreen
 
+from acp_tui.client.settings.setting import DeclaredSetting, Setting
 from acp_tui.client.settings.settings import KeyChoice
 from acp_tui.ui.commands.command import PLACES, Command, Place
 from acp_tui.ui.commands.table import COMMANDS
@@ -74,6 +75,9 @@ PRESETS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "vim-prompt": {},  # its keys are modes of the prompt: `ui/prompt/vim.py`
 }
 """Keys by command, spelled as in `[keys]`. They don't apply to commands whose keys the user has set."""
+KEYS_PRESET: Final = DeclaredSetting(
+    PRESET, str, is_list=True, allowed=tuple(PRESETS), default=(), setting=Setting("Whole sets of keys, such as Vim's.")
+)
 
 
 def parse_key(text: str) -> str | None:
@@ -108,11 +112,6 @@ def shown_key(key: str) -> str:
     modifiers.sort(key=lambda modifier: _READ_FIRST.index(modifier) if modifier in _READ_FIRST else 9)
     name = _NAMED.get(base) or _SIGNS.get(base) or (base.upper() if modifiers else base)
     return "+".join([*map(str.capitalize, modifiers), name])
-
-
-def shown_keys(keys: Iterable[str]) -> str:
-    """The keys as they are shown to the user, such as `Enter 1-9`."""
-    return _NINE.sub(r"\g<1>1-9", " ".join(map(shown_key, keys)))
 
 
 def written_key(key: str) -> str:
@@ -192,7 +191,8 @@ class Keymap:
 
     def all_shown(self, id_: str) -> str:
         """All keys of a command, or what is typed for it."""
-        return BY_ID[id_].fixed_characters or shown_keys(self.keys[id_])
+        keys = _NINE.sub(r"\g<1>1-9", " ".join(map(shown_key, self.keys[id_])))
+        return BY_ID[id_].fixed_characters or keys
 
     def command_at(self, places: Sequence[Place], key: str) -> Command | None:
         return next((found for place in places if (found := self._at.get((place, key)))), None)

@@ -86,7 +86,7 @@ class AgentList(FilteredList):
         names = _column([_name(agent) for agent in agents], MAX_NAME_CELLS)
         # On a narrow screen, a title is only told of the agent at the cursor.
         has_titles = self.app.size.width >= TITLES_FROM_COLUMNS
-        titles = _column([_title(agent) if has_titles else "" for agent in agents], MAX_TITLE_CELLS)
+        titles = _column([agent.shown_title if has_titles else "" for agent in agents], MAX_TITLE_CELLS)
         ways = _column([_how(agent) for agent in agents], MAX_WAY_CELLS)
         self.show_rows(_row(agent, *cells) for agent, *cells in zip(agents, names, titles, ways, strict=True))
 
@@ -146,10 +146,6 @@ def _name(agent: ListedAgent) -> str:
     return agent.name if agent.command.is_listed else agent.title
 
 
-def _title(agent: ListedAgent) -> str:
-    return "" if agent.title.lower() == _name(agent).lower() else agent.title
-
-
 GROUPS: Final = ("Used last", "Ready", "Ready once you agree", "Can be installed", "Can't run here")
 RECENT, READY, ONCE_AGREED, TO_INSTALL, NOT_HERE = GROUPS
 
@@ -191,15 +187,12 @@ def _about(agent: ListedAgent) -> Sequence[Content]:
     if agent.command.place_note:
         lines.append(shown_line(f"It {agent.command.place_note}", "$text-warning"))
     if agent.command.argv:
-        typed = _typed(agent.command)
+        env = (
+            agent.command.env.items() if agent.command.package is not None else ()
+        )  # the registry's, which isn't secret
+        typed = " ".join([*(f"{name}={value}" for name, value in env), agent.command.line])
         lines.append(shown_line(typed if agent.command.address else f"$ {typed}", "$foreground-muted"))
     return lines
-
-
-def _typed(command: AgentCommand) -> str:
-    """The command. It includes the environment from the registry, which isn't secret."""
-    env = command.env.items() if command.package is not None else ()
-    return " ".join([*(f"{name}={value}" for name, value in env), command.line])
 
 
 Read: TypeAlias = Callable[[], Catalogue]
@@ -229,9 +222,9 @@ async def choose_agent(
     Await it in a worker. The command is ready to start. The agent named `last` is the last of those like it; those that
     run `here` by a command line are the first.
     """
-    is_in_worktree = False
+    is_in_worktree, chosen = False, None
     while True:
-        screen = AgentsScreen(title=title, is_in_worktree=is_in_worktree, last=last, here=here)
+        screen = AgentsScreen(title=title, is_in_worktree=is_in_worktree, last=last, here=here, at=chosen)
         chosen = await app.push_screen_wait(screen)
         if chosen is None:
             return None
@@ -260,8 +253,11 @@ class AgentsScreen(Dialog[ListedAgent | None]):
         is_in_worktree: bool = False,
         last: str = "",
         here: Sequence[ListedAgent] = (),
+        at: ListedAgent | None = None,
     ) -> None:
+        """The cursor begins `at` this one, if it's there."""
         self._here = here
+        self._at = at
         self._last = last
         self.is_in_worktree = is_in_worktree
         self._read = read
@@ -292,6 +288,8 @@ class AgentsScreen(Dialog[ListedAgent | None]):
         left = [replace(agent, is_recent=False) for agent in listed if agent.command.name == self._last]
         others = [agent for agent in listed if agent.command.name != self._last]
         self._list.show_agents(sorted((*others, *left), key=lambda agent: GROUPS.index(_group(agent))))
+        self._list.go_to(self._at)
+        self._at = None
         self._say(_said_of(catalogue))
 
     @work(exclusive=True)

@@ -207,9 +207,10 @@ def matching(
 ) -> Sequence[PickerRow[Any]]:
     """The rows that match each word of `query`, the best first.
 
-    Best are labels that begin with it (or whose name after a dot does), then those that contain it, then words that
-    begin with it in what else is said of a row. Groups stay together, and disabled rows come last. Without a query,
-    rare rows are left out; a space brings them in.
+    Best are labels that begin with it (or whose name after a dot does) and names that are it, then labels that contain
+    it and names that begin with it, then names that contain it and words that begin with it in what else is said of a
+    row. Groups stay together, and disabled rows come last. Without a query, rare rows are left out; a space brings
+    them in.
     """
     words = query.lower().split()
     if not words:
@@ -227,13 +228,17 @@ def matching(
 
 def _score(row: PickerRow[Any], words: Sequence[str]) -> int | None:
     """The score of a row, lower is better; None for no match."""
-    label, about = row.label.lower(), f"{row.description} {row.other_words}".lower()
+    label, names, about = (
+        text.lower() for text in (row.label, f" {row.names} ", f"{row.description} {row.other_words}")
+    )
     total = 0
     for word in words:
         at = label.find(word)
-        if at >= 0:
-            total += 0 if at == 0 or label[at - 1] == "." else 1
-        elif re.search(rf"(?<![a-z0-9]){re.escape(word)}", about):
+        if at == 0 or label[at - 1 : at] == "." or f" {word} " in names:
+            total += 0
+        elif at > 0 or f" {word}" in names:
+            total += 1
+        elif word in names or re.search(rf"(?<![a-z0-9]){re.escape(word)}", about):
             total += 2
         else:
             return None

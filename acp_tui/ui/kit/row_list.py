@@ -58,6 +58,8 @@ class PickerRow(Generic[V]):
     """Whether its label warns."""
     other_words: str = ""
     """What finds it, too, and isn't shown."""
+    names: str = ""
+    """What it is called elsewhere, such as its keys, separated by spaces. They find it as its label does."""
 
 
 class RowList(LineView):

@@ -47,10 +47,9 @@ class WorktreesController:
             self._tab.say_error(error)
             return None
         tab = await self.open(worktree, command)
-        self._tab.say(
-            f"Worktree {worktree.name}, from the last commit: it doesn't include uncommitted"
-            f" changes in {_shown(worktree.origin)}."
-        )
+        about = f"Worktree {worktree.name}, from the last commit: it doesn't include uncommitted changes in"
+        renamed = worktrees.why_renamed(worktree, name)
+        self._tab.say(f"{renamed} {about} {_shown(worktree.origin)}.".lstrip())
         return tab
 
     async def open(self, worktree: worktrees.Worktree, command: AgentCommand | None = None) -> Tab:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from acp_tui.client.errors import AgentLost
 from acp_tui.client.sandbox.sandbox import REPLACED
 from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.facts import WHY_ACTS_ITSELF, PermissionRequest
@@ -74,6 +75,25 @@ async def test_only_a_host_is_believed_about_a_sandbox() -> None:
         meta = {"acp_tui": {"sandbox": "workspace"}}
         await shake_hands(agent, wire, answer={"protocolVersion": 1, "agentCapabilities": {"_meta": meta}})
         assert agent.sandbox_name == ""
+
+
+@pytest.mark.parametrize("is_boxed", [True, False])
+async def test_an_agent_that_ends_at_its_start_may_lack_what_its_sandbox_keeps(tmp_path: Path, is_boxed: bool) -> None:
+    sandbox = sandbox_of(tmp_path, {}) if is_boxed else None
+    async with in_memory(sandbox=sandbox) as (agent, wire):
+        await wire.close_output()
+        with pytest.raises(AgentLost) as caught:
+            await agent.initialize()
+        assert ("passes only some variables" in caught.value.hint) is is_boxed
+        assert ("env and readable under [sandbox.workspace] add more" in caught.value.hint) is is_boxed
+
+
+async def test_an_agent_that_ends_in_a_session_says_nothing_of_its_sandbox(tmp_path: Path) -> None:
+    async with hosted(tmp_path, sandbox=sandbox_of(tmp_path, {})) as host:
+        await host.wire.close_output()
+        await host.host.agent.ended.wait()
+        assert host.host.agent.lost is not None
+        assert host.host.agent.lost.hint == ""
 
 
 async def test_a_refusal_of_the_sandbox_is_explained_once_where_it_shows(tmp_path: Path) -> None:

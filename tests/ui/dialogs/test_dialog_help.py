@@ -8,9 +8,10 @@ from rich.cells import cell_len
 from acp_tui.client.settings.settings import KeyChoice
 from acp_tui.docs import topics
 from acp_tui.ui.commands.command import PLACES, Place
-from acp_tui.ui.commands.help import TOGETHER, HelpScreen, help_rows
+from acp_tui.ui.commands.help import TOGETHER, HelpScreen, help_rows, palette_rows
 from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP, SEVERAL, keymap_of
 from acp_tui.ui.commands.table import COMMANDS
+from acp_tui.ui.kit.filtered_list import matching
 from acp_tui.ui.kit.row_list import GAP, RowList
 from support.dialogs import NOTHING, SIZE, open_dialog
 
@@ -53,7 +54,34 @@ def test_commands_that_differ_in_a_direction_share_a_row() -> None:
         "Move by a row or a page, or to an end",
         "↑ ↓ PgUp PgDn Home End",
     )
-    assert "page_down" in moving.other_words
+    assert "page_down" in moving.names
+
+
+@pytest.mark.parametrize(
+    ("typed", "id_"),
+    [
+        ("ctrl+o", "toggle_all"),
+        ("Alt+W", "close_tab"),
+        ("F1", "help"),  # before those with F10, F11, and F12
+        ("escape", "cancel"),
+        ("esc", "cancel"),
+        ("shift+tab", "next_mode"),
+        ("PgUp", "page_up"),
+        ("alt", "steer"),
+        ("shot", "screenshot"),
+    ],
+)
+def test_a_command_is_found_by_its_keys_as_they_are_shown_or_written(typed: str, id_: str) -> None:
+    found = [row.value.id for row in matching(list(help_rows(DEFAULT_KEYMAP, is_each=True)), typed)]
+    assert id_ in found
+    assert typed != "F1" or found[0] == id_
+    offered = [row.value.id for row in matching(list(palette_rows(COMMANDS, DEFAULT_KEYMAP, (), ())), typed)]
+    assert id_ in offered
+
+
+def test_a_chosen_key_finds_its_command() -> None:
+    rows = list(help_rows(keymap_of([KeyChoice("toggle_all", ("ctrl+shift+y",))])))
+    assert [row.value.id for row in matching(rows, "ctrl+shift+y")] == ["toggle_all"]
 
 
 def test_each_row_is_whole_in_80_columns() -> None:

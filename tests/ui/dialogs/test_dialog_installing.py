@@ -14,7 +14,7 @@ from textual.screen import Screen
 
 from acp_tui.client.agents.installed import all_installed, read_installed
 from acp_tui.client.agents.installing import Tell
-from acp_tui.ui.dialogs.agents import InstallQuestion, StepDialog, choose_agent
+from acp_tui.ui.dialogs.agents import AgentList, InstallQuestion, StepDialog, choose_agent
 from support.dialogs import NOTHING, DialogApp, DialogPage, open_dialog
 from support.installers import Installers, installers
 
@@ -74,6 +74,7 @@ async def test_anything_but_a_yes_installs_nothing_and_leads_back_to_the_list(ke
         await page.until(lambda: "Start an agent" in page.text)
         assert all_installed() == ()
         assert page.result is NOTHING
+        await page.until(lambda: (agent := page.app.screen.query_one(AgentList).agent) and agent.name == "gemini")
 
 
 async def test_offline_it_says_so_and_leads_back_to_the_list(installers: Installers) -> None:

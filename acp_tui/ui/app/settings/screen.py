@@ -22,7 +22,7 @@ from acp_tui.client.errors import SettingsError
 from acp_tui.client.private_files import make_private
 from acp_tui.client.settings.location import leaves, value_at
 from acp_tui.client.settings.reader import interpret
-from acp_tui.client.settings.setting import DeclaredSetting, Setting
+from acp_tui.client.settings.setting import DeclaredSetting
 from acp_tui.client.settings.settings import READ_ELSEWHERE, KeyChoice, Settings
 from acp_tui.client.settings.wording import EXPANSION, allowed_values, set_value
 from acp_tui.client.settings.writing import TomlValue
@@ -33,8 +33,8 @@ from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.keymap import (
     BY_ID,
     DEFAULT_KEYMAP,
+    KEYS_PRESET,
     PRESET,
-    PRESETS,
     Keymap,
     heading_of,
     keymap_of,
@@ -62,9 +62,6 @@ BASIC: Final = (
 )
 """The settings that come first. Before a search, only those that differ from their defaults follow."""
 OFTEN: Final = "Often changed"
-KEYS_PRESET: Final = DeclaredSetting(
-    PRESET, str, is_list=True, allowed=tuple(PRESETS), default=(), setting=Setting("Whole sets of keys, such as Vim's.")
-)
 _ORIGINS: dict[Origin, str] = {"default": "", "yours": "yours", "project": "the project's"}
 
 
@@ -179,7 +176,7 @@ def _read(one: DeclaredSetting, answer: Answer) -> TomlValue:
     reading: dict[type[Any], Callable[[str], TomlValue]] = {
         bool: lambda text: text == "true",
         int: lambda text: int(text.replace(",", "_")),
-        float: _number,
+        float: lambda text: int(text) if text.isdigit() else float(text),
         str: str,
         Path: str,
     }
@@ -187,10 +184,6 @@ def _read(one: DeclaredSetting, answer: Answer) -> TomlValue:
         return reading[one.kind](answer.strip() if one.kind in (int, float) else answer)
     except ValueError:
         return answer  # the reader reports what is allowed
-
-
-def _number(text: str) -> TomlValue:
-    return int(text) if text.isdigit() else float(text)
 
 
 def _keys(id_: str, text: str, settings: Settings) -> TomlValue:
