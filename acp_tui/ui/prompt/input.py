@@ -400,6 +400,8 @@ class PromptInput(DraftArea):
     def discard_draft(self, *, is_kept: bool = True) -> None:
         """Drop the draft. Undo brings its text back, and ↑ if it's kept."""
         self._has_closed_reason = self.asks_why
+        if self.editing_mode is not None:
+            self.editing_mode.insert()
         self._bring_draft_back()
         if is_kept and not self.text:
             leads_here = "" if self.screen.focused is self else "{focus_prompt}, then "
