@@ -113,6 +113,8 @@ LOOK_AGAIN_S: Final = 0.25
 """While a card waits for a draft to be sent or deleted, or for another screen to close, look this often."""
 PLACEHOLDER: Final = "Write a prompt. {send} sends it, {new_line} starts a new line"
 SHELL: Final = "Enter runs this in your shell, not in the agent"
+SENT_LATER: Final = "Sent once the session is ready"
+EDITED: Final = "Edited since, so it waits: Enter sends it"
 WHY_NOT: Final = "Why not? Enter rejects it and sends this as your next prompt"
 WHY_NOT_PLACEHOLDER: Final = "A reason, or leave it empty. Esc: don't reject it yet"
 REMOVE_HINT: Final = "Backspace removes"
@@ -293,13 +295,19 @@ class PromptInput(DraftArea):
         """Put a message that wasn't sent back into the draft, before newer text. `for_later`: it may be sent later."""
         self.put_before(message.text)
         self._set_images((*message.images, *self.images))
-        self._for_later = message.text if for_later else None
+        self._let_wait(message.text if for_later else None)
 
     def send_what_waits(self) -> None:
         """Send what was taken back for later, unless the user has changed it or the app ends."""
         if self._for_later is not None and self._for_later == self.draft and self.app.screen_stack:
             self.action_send()
-        self._for_later = None
+        elif self._for_later is not None and not self.is_blank:
+            self.say(EDITED)
+        self._let_wait(None)
+
+    def _let_wait(self, text: str | None) -> None:
+        self._for_later = text
+        self._title_draft()
 
     def action_send_other_way(self) -> None:
         """Send the draft into the agent's turn if Enter would queue it, and the reverse."""
@@ -307,7 +315,7 @@ class PromptInput(DraftArea):
 
     async def action_cancel(self) -> None:
         """Go from the reason back to its card, without rejecting; otherwise stop what is running or waiting."""
-        self._for_later = None
+        self._let_wait(None)
         if self._rejection is not None:
             self.leave_reason()
             await self.run_action("screen.leave_prompt")
@@ -521,10 +529,17 @@ class PromptInput(DraftArea):
     @on(TextArea.Changed)
     def _note_text(self) -> None:
         self._tell_key_helpers()
-        if self._rejection is None:
-            title = SHELL if self.text.startswith("!") else None
-            if self.border_title != title:
-                self.border_title = title
+        self._title_draft()
+
+    def _title_draft(self) -> None:
+        """Say what becomes of the draft, if that isn't what is usual."""
+        if self._rejection is not None:
+            return
+        title = SHELL if self.text.startswith("!") else None
+        if self._for_later is not None and not self.is_blank:
+            title = SENT_LATER if self._for_later == self.draft else EDITED
+        if self.border_title != title:
+            self.border_title = title
 
     @on(DraftArea.SelectionChanged)
     def _tell_key_helpers(self) -> None:
