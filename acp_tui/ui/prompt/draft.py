@@ -147,14 +147,7 @@ class DraftArea(TextArea):
         """The mentions that name no file, so that they are just text."""
         self._pastes = Pastes()
         self._killed = Killed()
-        super().__init__(
-            id=id,
-            soft_wrap=True,
-            show_line_numbers=False,
-            highlight_cursor_line=False,
-            max_checkpoints=MAX_UNDONE,
-            placeholder=placeholder,
-        )
+        super().__init__(id=id, highlight_cursor_line=False, max_checkpoints=MAX_UNDONE, placeholder=placeholder)
         self.match_cursor_bracket = False  # it reads the whole draft for each key
 
     # The text, and what it stands for

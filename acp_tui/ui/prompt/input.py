@@ -264,7 +264,9 @@ class PromptInput(DraftArea):
 
         A backslash at the end of the draft starts a new line instead, as in a shell. `is_other_way`: see `Submitted`.
         """
-        if self._ends_in_open_backslash:
+        text = self.text
+        is_open = (len(text) - len(text.rstrip("\\"))) % 2 == 1  # else the last backslash is escaped
+        if is_open and self.selection.is_empty and self.cursor_at_end_of_text:
             row, column = end = self.document.end
             self.replace("\n", (row, column - 1), end, maintain_selection_offset=False)
             return
@@ -283,13 +285,6 @@ class PromptInput(DraftArea):
             )
             self.clear_draft()  # the next key may arrive before the message, and belongs to the next prompt
             self.post_message(message)
-
-    @property
-    def _ends_in_open_backslash(self) -> bool:
-        """Whether the cursor is after a final backslash that isn't escaped."""
-        text = self.text
-        backslashes = len(text) - len(text.rstrip("\\"))
-        return backslashes % 2 == 1 and self.selection.is_empty and self.cursor_at_end_of_text
 
     def take_back(self, message: Submitted, *, for_later: bool = False) -> None:
         """Put a message that wasn't sent back into the draft, before newer text. `for_later`: it may be sent later."""
@@ -491,9 +486,8 @@ class PromptInput(DraftArea):
 
     def note_way(self, *, can_send: bool) -> None:
         """Say the keys if a prompt can be sent. If not, the status line says why."""
-        if can_send is not self._can_send:
-            self._can_send = can_send
-            self._name_keys()
+        self._can_send = can_send
+        self._name_keys()
 
     def put_before(self, text: str) -> None:
         """Put `text` back into the draft, before its current text."""

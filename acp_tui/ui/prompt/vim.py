@@ -440,14 +440,11 @@ class VimKeys:
         """Undo or redo one change."""
         history, prompt = self._prompt.history, self._prompt
         later = set(map(id, self._later_edits))
-        if is_back:
-            while (edits := history.undo_stack) and id(edits[-1]) in later:
-                prompt.undo()
+        while is_back and (edits := history.undo_stack) and id(edits[-1]) in later:
             prompt.undo()
-        else:
+        (prompt.undo if is_back else prompt.redo)()
+        while not is_back and (edits := history.redo_stack) and id(edits[-1]) in later:
             prompt.redo()
-            while (edits := history.redo_stack) and id(edits[-1]) in later:
-                prompt.redo()
         self._edits_before = history.undo_stack
 
     def _move(self, keys: str, count: int, *, is_again: bool) -> None:
