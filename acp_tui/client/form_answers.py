@@ -91,15 +91,13 @@ def check_all(
 
 
 def pattern_note(field: elicitation.Field) -> str:
-    """What to tell the user if the field's pattern can't be checked here; "" if it can."""
+    """What to tell the user of the field's pattern, also if it can't be checked here; "" if there is none."""
     pattern = field.pattern if isinstance(field, elicitation.TextField) else None
-    if pattern is None or _compiled(pattern) is not None:
+    if not pattern:
         return ""
-    return "acp-tui can't read the agent's pattern for it, so only the agent can check it"
-
-
-def shortened(pattern: str) -> str:
-    return pattern if len(pattern) <= MAX_SHOWN_PATTERN else pattern[:MAX_SHOWN_PATTERN] + " …"
+    if _compiled(pattern) is None:
+        return "acp-tui can't read the agent's pattern for it, so only the agent can check it"
+    return f"fits {pattern}" if len(pattern) <= MAX_SHOWN_PATTERN else f"fits {pattern[:MAX_SHOWN_PATTERN]} …"
 
 
 def _text(raw: Raw) -> str:
@@ -171,7 +169,7 @@ def _check_pattern(pattern: str, text: str) -> None:
             "takes too long to check against the agent's pattern; try a shorter answer, or decline"
         ) from None
     if found is None:
-        raise InvalidAnswer(f"must match the agent's pattern {shortened(pattern)}")
+        raise InvalidAnswer("doesn't fit the agent's pattern")
 
 
 @lru_cache(maxsize=64)

@@ -50,6 +50,8 @@ class TextDiff:
         return self.hunks or (NOWHERE if is_part else ())
 
     def placed(self, part: FilePart) -> TextDiff:
+        if not part.line:
+            return replace(self, old_text=None)
         old, new = (f"{part.before}{text}{part.after}" for text in (self.old_text or "", self.new_text))
         return replace(self, old_text=old, new_text=new, hunks=(HunkStart(0, part.line, 0, part.line),))
 
@@ -83,7 +85,7 @@ class FilePart:
     item: int
     """The index of the diff in the content of its call."""
     line: int
-    """Where `before` begins in the file, from 1."""
+    """Where `before` begins in the file, from 1; 0 if there is no file."""
     before: str
     """A few lines before the texts, and the beginning of the line they begin in."""
     after: str

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from acp_tui.conversation.facts import BooleanOption, Choice, ConfigOption, ErrorFacts, TurnSpent, TurnUsage, Usage
+from acp_tui.conversation.visible import make_visible_line
 
 if TYPE_CHECKING:
     # The first frame needs some of these words, but no conversation yet.
@@ -246,7 +247,7 @@ MAX_TITLE: Final = 120
 
 def reason_prompt(title: str, reason: str) -> str:
     """Return a prompt that gives `reason` for rejecting the call with this title, labeled as such."""
-    line = " ".join(title.split())
+    line = make_visible_line(" ".join(title.split()))
     short = line if len(line) <= MAX_TITLE else line[: MAX_TITLE - 1] + "…"
     return f'About the rejected "{short}": {reason}'
 

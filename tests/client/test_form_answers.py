@@ -50,7 +50,7 @@ DOES_NOT: list[tuple[Field, Raw, str]] = [
     (TextField("f", format="uri"), "http://[", "whole address"),
     (TextField("f", format="date"), "2026-02-29", "a date"),
     (TextField("f", format="date-time"), "2026-01-31T13:45:00", "with a time zone"),
-    (TextField("f", pattern="^[a-z]+$"), "ABC", "^[a-z]+$"),
+    (TextField("f", pattern="^[a-z]+$"), "ABC", "doesn't fit the agent's pattern"),
     (TextField("f", pattern=r"^\d$"), "٣", "pattern"),
     (NumberField("f", is_integer=True), "4.5", "whole number"),
     (NumberField("f", is_integer=True), "٣", "whole number"),
@@ -131,6 +131,7 @@ def test_a_pattern_that_cannot_be_read_is_not_checked_and_said_so(pattern: str) 
     assert "only the agent can check it" in pattern_note(field)
 
 
-def test_a_pattern_that_can_be_read_needs_no_word() -> None:
-    assert pattern_note(TextField("f", pattern="^(?<year>[0-9]{4})$")) == ""
+def test_a_pattern_that_can_be_read_is_told() -> None:
+    assert pattern_note(TextField("f", pattern="^(?<year>[0-9]{4})$")) == "fits ^(?<year>[0-9]{4})$"
+    assert pattern_note(TextField("f", pattern="a" * 500)).endswith("aaa …")
     assert pattern_note(TextField("f")) == pattern_note(NumberField("f")) == ""

@@ -108,7 +108,7 @@ def _compare(
     if text is None:
         is_old = any(map(_old_parts, shown))
         doubt = f"The file to change doesn't exist: {path}" if is_old else ""
-        return doubt, digest(""), []
+        return doubt, digest(""), [FilePart(at, 0, "", "") for at, diff in diffs.items() if diff.old_text == ""]
     return _doubt(path, plain(text).strip(), shown), digest(text), find_parts(text, diffs)
 
 

@@ -24,27 +24,22 @@ WORDS: Final = {
     "mode": "permissions changed, same content",
     "type": "no longer the same kind of file",
 }
-BAR_CELLS: Final = 10
 COUNT_CELLS: Final = 14
 MIN_PATH_CELLS: Final = 12
 GAP: Final = "  "
 UNKNOWN: Final = "before unknown"
 
 
-def change_segments(change: ChangedPath, width: int, most_lines: int, palette: Palette) -> list[Segment]:
-    """One row: the letter, the end of the path, and the counts with a bar, or why there are none.
-
-    `most_lines` is the largest number of added and removed lines in any file.
-    """
+def change_segments(change: ChangedPath, width: int, palette: Palette) -> list[Segment]:
+    """One row: the letter, the end of the path, and the counts, or why there are none."""
     style = {"added": palette.success, "deleted": palette.error}.get(change.kind, palette.accent)
     head = Segment(f"{LETTERS[change.kind]}{GAP}", style + Style(bold=True))
     room = width - head.cell_length - len(GAP)
     added, removed = count_words(change)
     removed = f" {removed}" * bool(removed)
-    counts = [Segment(added.rjust(COUNT_CELLS - len(removed)), palette.success), Segment(removed, palette.error)]
-    aside = [*counts, *_bar(change, most_lines, palette)]
-    while aside and room - _cells(aside) < MIN_PATH_CELLS:
-        aside = [] if aside == counts else counts
+    aside = [Segment(added.rjust(COUNT_CELLS - len(removed)), palette.success), Segment(removed, palette.error)]
+    if room - _cells(aside) < MIN_PATH_CELLS:
+        aside = []
     mark = f"{GAP}{BUILD_FILE}" if is_build_file(change.path) else ""
     path = cut_left(make_visible_path(change.path), room - _cells(aside))
     mark = mark if width_cells(path + mark) <= room - _cells(aside) else ""
@@ -57,20 +52,6 @@ def change_segments(change: ChangedPath, width: int, most_lines: int, palette: P
 
 def _cells(segments: Sequence[Segment]) -> int:
     return sum(segment.cell_length for segment in segments)
-
-
-def _bar(change: ChangedPath, most_lines: int, palette: Palette) -> list[Segment]:
-    """A sign for each added or removed line, or for several; at least one for each kind present."""
-    scale = BAR_CELLS / max(most_lines, BAR_CELLS)
-    added, removed = (max(round(count * scale), 1) if count else 0 for count in (change.added, change.removed))
-    too_many = max(added + removed - BAR_CELLS, 0)
-    added, removed = (added - too_many, removed) if added > removed else (added, removed - too_many)
-    return [
-        Segment(GAP),
-        Segment("+" * added, palette.success),
-        Segment("-" * removed, palette.error),
-        Segment(" " * (BAR_CELLS - added - removed)),
-    ]
 
 
 def count_words(change: ChangedPath) -> tuple[str, str]:

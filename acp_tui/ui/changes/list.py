@@ -62,10 +62,6 @@ class ChangeList(RowList, can_focus=True):
     class Chosen(Message):
         """The user chose the row under the cursor."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._most_lines = 0
-
     @property
     def change(self) -> ChangedPath | None:
         return None if self.row is None else self.row.value
@@ -74,14 +70,13 @@ class ChangeList(RowList, can_focus=True):
         """Show these. The cursor goes to `wanted` or stays on its file, which stays in place on the screen."""
         at, top = self.cursor, self.scroll_offset.y
         path = wanted or ("" if self.change is None else self.change.path)
-        self._most_lines = max(((change.added or 0) + (change.removed or 0) for change in changes), default=0)
         now_at = next((index for index, change in enumerate(changes) if change.path >= path), len(changes) - 1)
         self.show([PickerRow(change, change.path) for change in changes], now_at if changes else NO_ROW)
         if top and at != NO_ROW:
             self.go_to_line(top + now_at - at)
 
     def _row_segments(self, index: int, width: int, palette: Palette) -> list[Segment]:
-        return change_segments(self.rows[index].value, width, self._most_lines, palette)
+        return change_segments(self.rows[index].value, width, palette)
 
     def action_move(self, step: int) -> None:
         self.move(step)
@@ -218,8 +213,7 @@ class ChangesScreen(ModalScreen[None]):
         drop_if_unseen(self, event, self._guard)
 
     def action_revert(self) -> None:
-        change = self._list.change
-        if change is not None:
+        if (change := self._list.change) is not None:
             self._write(lambda: self._revert(change))
 
     async def _revert(self, change: ChangedPath) -> str:
@@ -232,8 +226,7 @@ class ChangesScreen(ModalScreen[None]):
         return ""
 
     def action_copy_back(self) -> None:
-        change = self._list.change
-        if change is not None:
+        if (change := self._list.change) is not None:
             self._write(lambda: self._copy_back(change.path))
 
     async def _copy_back(self, path: str) -> str:

@@ -774,9 +774,14 @@ class ConversationView(DetachedOwner, can_focus=True):
             self.show_length()
 
     def toggle_all(self) -> None:
+        """Unfold or fold everything. The entry at the cursor stays where it is on the screen."""
         self._searching.keep_unfolded()
+        at = self._cursor if self.has_focus_within else None
+        row = self.column.heights.top(at) - self.top_line if at is not None else 0
         self.column.toggle_all()
         self._redraw()
+        if at is not None and 0 <= row < self.outer_size.height:
+            self.scroll_to_row(at, 0, above=row)
 
     def action_to_prompt(self, direction: int) -> None:
         """Go to the user's prompt above (-1) or below (1) the first line in view."""

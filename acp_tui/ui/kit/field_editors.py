@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input, Static, TextArea
 
-from acp_tui.client.form_answers import Raw, pattern_note, shortened
+from acp_tui.client.form_answers import Raw, pattern_note
 from acp_tui.client.secrets.questions import field_asks_for_secret
 from acp_tui.conversation import elicitation
 from acp_tui.conversation.visible import make_visible, make_visible_line
@@ -252,18 +252,19 @@ def _about(field: elicitation.Field, hint: str) -> Content | None:
         raw = json.dumps(field.raw, ensure_ascii=False, default=str)
         cut = raw if len(raw) <= MAX_SHOWN_RAW else raw[:MAX_SHOWN_RAW] + " …"
         return shown(f"Can't be answered here ({field.kind}): {cut}")
-    lines = [line for line in (field.description or "", hint, _hidden_default(field)) if line]
-    return shown("\n".join(lines)) if lines else None
+    lines = [field.description or "", hint]
+    if isinstance(field, elicitation.TextField) and not _is_plain(field.default or ""):
+        lines.append(f"The agent's default contains invisible characters, so it isn't filled in: {field.default}")
+    return shown("\n".join(filter(None, lines))) if any(lines) else None
 
 
 def _hint(field: elicitation.Field) -> str:
     match field:
         case elicitation.TextField():
-            fits = f"fits {shortened(field.pattern)}" if field.pattern else ""
             parts = [
                 _FORMAT_HINTS.get(field.format or "", ""),
                 _span(field.min_length, field.max_length, "characters"),
-                pattern_note(field) or fits,
+                pattern_note(field),
             ]
         case elicitation.NumberField():
             kind = "a whole number" if field.is_integer else "a number"
@@ -290,12 +291,6 @@ def _span(least: float | None, most: float | None, what: str) -> str:
 def _shortest(number: float | None) -> float | None:
     """2 for 2.0."""
     return int(number) if isinstance(number, float) and number.is_integer() else number
-
-
-def _hidden_default(field: elicitation.Field) -> str:
-    if isinstance(field, elicitation.TextField) and not _is_plain(field.default or ""):
-        return f"The agent's default contains invisible characters, so it isn't filled in: {field.default}"
-    return ""
 
 
 def _is_plain(text: str) -> bool:

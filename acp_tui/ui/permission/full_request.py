@@ -40,8 +40,6 @@ def ways_to_draw(layout: DiffLayout, *, is_whole: bool) -> list[str]:
 class WholeScreen(Place):
     """All rows. Diffs have two columns if they fit, unless the user chose otherwise."""
 
-    BEGINS_AT = None
-
     wants_columns: bool | None = None
     """None: depends on the width."""
 

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from itertools import accumulate
-from typing import ClassVar, Final, Literal, NamedTuple, Protocol, TypeAlias
+from typing import Final, Literal, NamedTuple, Protocol, TypeAlias
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -95,9 +95,6 @@ def is_enough(rows: RowCounts, wanted: RowCounts) -> bool:
 class Place:
     """Where a request is shown: how many rows it gets there, and how its diffs are laid out."""
 
-    BEGINS_AT: ClassVar[int | None] = 0
-    """The row of the subject to begin at, if not where it's best; None for the first one not seen elsewhere."""
-
     def __init__(self, card: Vertical) -> None:
         """The `card` is the frame around the request."""
         self.card = card
@@ -182,8 +179,8 @@ class RequestBody(Vertical):
         """None if there isn't enough room to answer here."""
         self._start = 0
         """The line of the subject to show first."""
-        self._begins_at: int | None = 0
-        """As its place says. Once that is known, the first row not seen elsewhere."""
+        self._begins_at: int | None = None
+        """On the full screen, the top or the first row not seen elsewhere, once that is known."""
         self._pending: int | None = None
         """The line to scroll to once the layout is ready; None if that is done."""
         self._shows_raw = False
@@ -245,7 +242,7 @@ class RequestBody(Vertical):
         self.asked = asked
         state, self._state = self._state, asked.state if asked is not None else ()
         if is_other:
-            self._shows_raw, self.warning, self._begins_at = False, "", self._place.BEGINS_AT
+            self._shows_raw, self.warning, self._begins_at = False, "", None
             self._pending = self._start
         if is_other or self._state != state:
             self.redraw()
@@ -344,18 +341,17 @@ class RequestBody(Vertical):
     def _start_row(self) -> int:
         """The line to show first: the head if a change or command is in view from there, or else just above that.
 
-        If an answer on the card led to the full screen, the first one that wasn't in view there.
+        On the full screen, it's the top; if an answer on the card led there, the first one that wasn't in view on it.
         """
         drawn = self.drawn
         if self.rows is None:
             return 0
-        if drawn.is_whole:
-            if self._begins_at is None:
+        if self.source is not self:
+            if self._begins_at is None and drawn.is_whole:
                 seen = self.drawing.seen
-                self._begins_at = self._first_unseen if seen.wanted and not seen.is_all_seen else 0
-            if begins_at := min(self._begins_at, len(drawn.lines) - self.rows.subject):
-                return begins_at
-        if drawn.files or self._whole.asked_from is None:
+                self._begins_at = self._next_unseen(0) if seen.wanted and not seen.is_all_seen else 0
+            return min(self._begins_at or 0, len(drawn.lines) - self.rows.subject)
+        if drawn.files or (self._whole.command is None and not self._whole.hunks):
             return 0
         height, change = self.rows.subject, drawn.command if drawn.command is not None else drawn.first_changed(0)
         return 0 if change < height else max(min(change - (height > 2), len(drawn.lines) - height), 0)
@@ -476,9 +472,8 @@ class RequestBody(Vertical):
         if seen.wanted and seen.is_all_seen and not was_all_seen:
             self.lay_out()  # the warning says what is left to see
 
-    @property
-    def _first_unseen(self) -> int:
-        return self.drawing.seen.first_unseen(self._way, self.drawn.lines[: self.drawn.needed])
+    def _next_unseen(self, at: int) -> int:
+        return self.drawing.seen.next_unseen(self._way, self.drawn.lines[: self.drawn.needed], at)
 
     def may_allow(self, option_id: str, again: str) -> bool:
         """Whether everything was in view. If part of it can't be shown, the user has to repeat the choice, too."""
@@ -491,9 +486,9 @@ class RequestBody(Vertical):
         return False
 
     def go_to_unseen(self) -> None:
-        """Scroll to the first row not seen yet."""
+        """Scroll on to the next row not seen yet."""
         if self.rows is not None:
-            self.go_to(self._first_unseen)
+            self.go_to(self._next_unseen(self.at_row))
 
     @property
     def _why_once_more(self) -> str:

@@ -65,10 +65,10 @@ class SeenRows:
         seen.update(rows)
         self.is_all_seen = self.is_all_seen or len(seen) >= len(lines)
 
-    def first_unseen(self, way: Hashable, lines: Sequence[Strip]) -> int:
-        """The first row that hasn't been in view, drawn in this way."""
+    def next_unseen(self, way: Hashable, lines: Sequence[Strip], at: int = 0) -> int:
+        """The first row from there on that hasn't been in view, drawn in this way; if there is none, from the top."""
         seen = self._seen(way, lines)
-        return next(row for row in count() if row not in seen)
+        return next((row for row in (*range(at, len(lines)), *range(at)) if row not in seen), len(lines))
 
     def _seen(self, way: Hashable, lines: Sequence[Strip]) -> set[int]:
         """The rows seen in this way: at first, the upper ones seen in the last way, as far as they read the same."""
@@ -135,11 +135,6 @@ class DrawnSubject:
             raw=None if self.raw is None else above + self.raw,
             command=None if self.command is None else above + self.command,
         )
-
-    @property
-    def asked_from(self) -> int | None:
-        """The first row of the command or the changes; None if neither is reported."""
-        return self.command if self.command is not None else next(iter(self.hunks), None)
 
     def first_changed(self, index: int) -> int:
         """The first added or removed line of the change with this index."""

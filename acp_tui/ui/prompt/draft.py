@@ -27,6 +27,8 @@ MAX_KNOWN: Final = 50
 MAX_OPEN_CHARACTERS: Final = 200_000
 MAX_OPEN_LINE: Final = 20_000
 """A text or line longer than this is never unfolded: each key in it would be noticeably slow."""
+MAX_UNDONE: Final = 1_000
+"""Steps of undo. What is written in one go may be several."""
 _SPACES: Final = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
 
 
@@ -145,9 +147,7 @@ class DraftArea(TextArea):
         """The mentions that name no file, so that they are just text."""
         self._pastes = Pastes()
         self._killed = Killed()
-        super().__init__(
-            id=id, soft_wrap=True, show_line_numbers=False, highlight_cursor_line=False, placeholder=placeholder
-        )
+        super().__init__(id=id, highlight_cursor_line=False, max_checkpoints=MAX_UNDONE, placeholder=placeholder)
         self.match_cursor_bracket = False  # it reads the whole draft for each key
 
     # The text, and what it stands for

@@ -113,6 +113,8 @@ LOOK_AGAIN_S: Final = 0.25
 """While a card waits for a draft to be sent or deleted, or for another screen to close, look this often."""
 PLACEHOLDER: Final = "Write a prompt. {send} sends it, {new_line} starts a new line"
 SHELL: Final = "Enter runs this in your shell, not in the agent"
+SENT_LATER: Final = "Sent once the session is ready"
+EDITED: Final = "Edited since, so it waits: Enter sends it"
 WHY_NOT: Final = "Why not? Enter rejects it and sends this as your next prompt"
 WHY_NOT_PLACEHOLDER: Final = "A reason, or leave it empty. Esc: don't reject it yet"
 REMOVE_HINT: Final = "Backspace removes"
@@ -262,7 +264,9 @@ class PromptInput(DraftArea):
 
         A backslash at the end of the draft starts a new line instead, as in a shell. `is_other_way`: see `Submitted`.
         """
-        if self._ends_in_open_backslash:
+        text = self.text
+        is_open = (len(text) - len(text.rstrip("\\"))) % 2 == 1  # else the last backslash is escaped
+        if is_open and self.selection.is_empty and self.cursor_at_end_of_text:
             row, column = end = self.document.end
             self.replace("\n", (row, column - 1), end, maintain_selection_offset=False)
             return
@@ -282,24 +286,23 @@ class PromptInput(DraftArea):
             self.clear_draft()  # the next key may arrive before the message, and belongs to the next prompt
             self.post_message(message)
 
-    @property
-    def _ends_in_open_backslash(self) -> bool:
-        """Whether the cursor is after a final backslash that isn't escaped."""
-        text = self.text
-        backslashes = len(text) - len(text.rstrip("\\"))
-        return backslashes % 2 == 1 and self.selection.is_empty and self.cursor_at_end_of_text
-
     def take_back(self, message: Submitted, *, for_later: bool = False) -> None:
         """Put a message that wasn't sent back into the draft, before newer text. `for_later`: it may be sent later."""
         self.put_before(message.text)
         self._set_images((*message.images, *self.images))
-        self._for_later = message.text if for_later else None
+        self._let_wait(message.text if for_later else None)
 
     def send_what_waits(self) -> None:
         """Send what was taken back for later, unless the user has changed it or the app ends."""
         if self._for_later is not None and self._for_later == self.draft and self.app.screen_stack:
             self.action_send()
-        self._for_later = None
+        elif self._for_later is not None and not self.is_blank:
+            self.say(EDITED)
+        self._let_wait(None)
+
+    def _let_wait(self, text: str | None) -> None:
+        self._for_later = text
+        self._title_draft()
 
     def action_send_other_way(self) -> None:
         """Send the draft into the agent's turn if Enter would queue it, and the reverse."""
@@ -307,7 +310,7 @@ class PromptInput(DraftArea):
 
     async def action_cancel(self) -> None:
         """Go from the reason back to its card, without rejecting; otherwise stop what is running or waiting."""
-        self._for_later = None
+        self._let_wait(None)
         if self._rejection is not None:
             self.leave_reason()
             await self.run_action("screen.leave_prompt")
@@ -400,6 +403,8 @@ class PromptInput(DraftArea):
     def discard_draft(self, *, is_kept: bool = True) -> None:
         """Drop the draft. Undo brings its text back, and ↑ if it's kept."""
         self._has_closed_reason = self.asks_why
+        if self.editing_mode is not None:
+            self.editing_mode.insert()
         self._bring_draft_back()
         if is_kept and not self.text:
             leads_here = "" if self.screen.focused is self else "{focus_prompt}, then "
@@ -481,9 +486,8 @@ class PromptInput(DraftArea):
 
     def note_way(self, *, can_send: bool) -> None:
         """Say the keys if a prompt can be sent. If not, the status line says why."""
-        if can_send is not self._can_send:
-            self._can_send = can_send
-            self._name_keys()
+        self._can_send = can_send
+        self._name_keys()
 
     def put_before(self, text: str) -> None:
         """Put `text` back into the draft, before its current text."""
@@ -519,10 +523,17 @@ class PromptInput(DraftArea):
     @on(TextArea.Changed)
     def _note_text(self) -> None:
         self._tell_key_helpers()
-        if self._rejection is None:
-            title = SHELL if self.text.startswith("!") else None
-            if self.border_title != title:
-                self.border_title = title
+        self._title_draft()
+
+    def _title_draft(self) -> None:
+        """Say what becomes of the draft, if that isn't what is usual."""
+        if self._rejection is not None:
+            return
+        title = SHELL if self.text.startswith("!") else None
+        if self._for_later is not None and not self.is_blank:
+            title = SENT_LATER if self._for_later == self.draft else EDITED
+        if self.border_title != title:
+            self.border_title = title
 
     @on(DraftArea.SelectionChanged)
     def _tell_key_helpers(self) -> None:

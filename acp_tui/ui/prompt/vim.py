@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple, TypeAlias
 
 from textual import events
-from textual.widgets.text_area import Location, Selection
+from textual.widgets.text_area import Edit, Location, Selection
 
 from acp_tui.ui.commands.keys import follow_keys, keys_in_force
 from acp_tui.ui.prompt.input import PromptInput
@@ -225,6 +225,10 @@ class VimKeys:
         self._written = ""
         self._around = "", ""
         """The text before and after the cursor when insert mode began."""
+        self._edits_before: list[list[Edit]] = []
+        """What could be undone when the change began that is being made."""
+        self._later_edits: list[list[Edit]] = []
+        """What is undone and redone together with the edits before it."""
         follow_keys(prompt, self._follow_preset)
         self._follow_preset()
 
@@ -241,15 +245,31 @@ class VimKeys:
         return f"{mode} {self._keys}".rstrip() if self._is_normal else "INSERT"
 
     def insert(self) -> None:
+        self._end_change()
+        self._begin_insert()
+
+    def _begin_insert(self) -> None:
         self._is_normal, self._visual, self._keys = False, "", ""
         self._change = None
         self._prompt.show_mode(self.words)
+
+    def _end_change(self) -> None:
+        """Make one change of what was edited since the last one."""
+        history = self._prompt.history
+        history.checkpoint()
+        edits = history.undo_stack
+        known = set(map(id, (*edits, *history.redo_stack)))
+        before = set(map(id, self._edits_before))
+        new = [edit for edit in edits if id(edit) not in before]
+        self._later_edits = [edit for edit in self._later_edits if id(edit) in known] + new[1:]
+        self._edits_before = edits
 
     def leave_insert(self) -> bool:
         """Go to normal mode. Returns False if that's not possible, because Esc has its usual meaning."""
         if not self._is_on or self._is_normal:
             return False
         self._is_normal = True
+        self._end_change()
         text, at = self._prompt.text, self._at
         before, after = self._around
         is_one_piece = text.startswith(before) and text[len(before) :].endswith(after)
@@ -289,8 +309,11 @@ class VimKeys:
         if (self._visual and operator) or rest not in ("", "g", *_FINDS, *(("i", "a") * takes_object)):
             self._keys = ""
             count = min(int(before or 1) * int(between or 1), MAX_COUNT)
+            self._end_change()
             if not self._visual or not self._run_visual(operator or rest):
                 self._run((operator, rest, count, bool(before or between)))
+            if self._is_normal:
+                self._end_change()
         self._prompt.show_mode(self.words)
         return True
 
@@ -331,10 +354,7 @@ class VimKeys:
         return _lines(text, first, last) if self._visual == "V" else VimSpan(first, min(last + 1, len(text)))
 
     def _replace(self, start: int, stop: int, text: str) -> None:
-        """Replace text, as one step to undo."""
-        self._prompt.history.checkpoint()
         self._prompt.put(text, self._place(start), self._place(stop))
-        self._prompt.history.checkpoint()
 
     # Commands
 
@@ -405,7 +425,7 @@ class VimKeys:
                 self._put(count, is_after=command == "p")
             case "u" | "redo":
                 for _ in range(count):
-                    (self._prompt.undo if command == "u" else self._prompt.redo)()
+                    self._step_through_history(is_back=command == "u")
                 self._go(self._at)
             case "i" | "a":
                 self._insert_at(_right(text, at, command == "a").at)
@@ -415,6 +435,17 @@ class VimKeys:
                 place = line_end(text, at) if command == "o" else line_start(text, at)
                 self._replace(place, place, "\n")
                 self._insert_at(place + (command == "o"))
+
+    def _step_through_history(self, *, is_back: bool) -> None:
+        """Undo or redo one change."""
+        history, prompt = self._prompt.history, self._prompt
+        later = set(map(id, self._later_edits))
+        while is_back and (edits := history.undo_stack) and id(edits[-1]) in later:
+            prompt.undo()
+        (prompt.undo if is_back else prompt.redo)()
+        while not is_back and (edits := history.redo_stack) and id(edits[-1]) in later:
+            prompt.redo()
+        self._edits_before = history.undo_stack
 
     def _move(self, keys: str, count: int, *, is_again: bool) -> None:
         text, at = self._prompt.text, self._at
@@ -439,7 +470,7 @@ class VimKeys:
             return
         if span.start == span.stop and not span.is_linewise:
             if operator == "c":
-                self.insert()
+                self._begin_insert()
             return
         self._register = self._prompt.written_between(self._place(span.start), self._place(span.stop))
         self._is_register_linewise = span.is_linewise
@@ -452,7 +483,7 @@ class VimKeys:
             start, stop = (start, stop + 1) if stop < len(text) else (max(start - 1, 0), stop)
         self._replace(start, stop, "")
         if operator == "c":
-            self.insert()
+            self._begin_insert()
             self._go(start)
         elif span.is_linewise:
             self._go(_line_text(self._prompt.text, min(start, len(self._prompt.text)), 1).at)
@@ -475,5 +506,5 @@ class VimKeys:
         self._go(place + len(self._prompt.text) - before - 1)
 
     def _insert_at(self, at: int) -> None:
-        self.insert()
+        self._begin_insert()
         self._go(at)

@@ -170,7 +170,7 @@ class ReplayScreen(Screen[None]):
                 await self._is_read.wait()
             self._note = ""
             if (is_long := not self._is_read.is_set()) and not self.timeline.is_end_wanted:
-                self._move()  # its beginning plays meanwhile
+                self._go_to(self._beginning)  # it plays meanwhile
         self._tell_problems()
         self._tell()
         if is_long or self.timeline.is_end_wanted:
@@ -179,7 +179,8 @@ class ReplayScreen(Screen[None]):
             self.projector.stop_at = await to_thread.run_sync(moment_of, self.timeline, self._until)
             if self.projector.stop_at is None:
                 self.notify(f"In this recording {self._until.shown}.", severity="warning", markup=False)
-        self._move()
+        stop_at = self.projector.stop_at
+        self._go_to(self._beginning if stop_at is None else min(self._beginning, stop_at))
 
     async def _read_all(self) -> None:
         try:
@@ -189,8 +190,7 @@ class ReplayScreen(Screen[None]):
         self._is_read.set()
 
     def _tell_problems(self) -> None:
-        problems = self.timeline.problems
-        if problems:
+        if problems := self.timeline.problems:
             first = f"line {problems[0].line}: {make_visible_line(problems[0].why)}"
             more = f", and {len(problems) - 1} more: press i" if len(problems) > 1 else ""
             self.notify(f"Skipped: {first}{more}", title="The recording", severity="warning", markup=False)
@@ -207,6 +207,12 @@ class ReplayScreen(Screen[None]):
     def _stays_with(self) -> SessionId | None:
         """The only session whose prompts count; None if it shows the session of each prompt."""
         return self._chosen or self.timeline.wanted
+
+    @property
+    def _beginning(self) -> int:
+        """The first prompt, because there is nothing to see before; without any, where the recording begins."""
+        has_prompts = self.timeline.prompts_until(0, self._stays_with)[1] > 0
+        return self.timeline.prompt_after(0, self._stays_with) if has_prompts else 0
 
     def _answer_to(self, key: RequestKey) -> RecordedAnswer | None:
         return self.timeline.answers.get(self.timeline.question(self.shown, key, self._player.moment))
@@ -304,7 +310,7 @@ class ReplayScreen(Screen[None]):
         projector = self.projector
         projector.plays = not projector.plays
         if projector.plays and (self._player.is_ahead or projector.moment >= self.timeline.length):
-            projector.goal = 0
+            projector.goal = self._beginning
         self._move()
 
     def action_step(self, direction: int) -> None:
@@ -318,7 +324,7 @@ class ReplayScreen(Screen[None]):
         self._go_to(find(self.projector.moment, self._stays_with))
 
     def action_to_start(self) -> None:
-        self._go_to(0)
+        self._go_to(self._beginning)
 
     @work(group="moving", exclusive=True)
     async def action_to_end(self) -> None:
@@ -371,8 +377,7 @@ class ReplayScreen(Screen[None]):
 
     @work
     async def action_copy(self) -> None:
-        selected = self._panel.view.selected_text
-        if selected:
+        if selected := self._panel.view.selected_text:
             await copy(self, selected)
             self._panel.view.clear_selection()
         else:
@@ -381,8 +386,7 @@ class ReplayScreen(Screen[None]):
     @work
     async def action_help(self) -> None:
         """Show the keys, and run the chosen command."""
-        action = await self.app.push_screen_wait(HelpScreen(("replay", "app"), is_all=False))
-        if action is not None:
+        if action := await self.app.push_screen_wait(HelpScreen(("replay", "app"), is_all=False)):
             await self.run_action(action)
 
     def action_tell_about(self) -> None:

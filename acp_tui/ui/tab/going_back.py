@@ -339,9 +339,7 @@ class FileRows(LineView):
         return height
 
     def draw_line(self, line: int, width: int) -> Strip:
-        most = max((change.added or 0) + (change.removed or 0) for change in self._files)
-        palette = palette_for(self.app.current_theme)
-        return Strip(change_segments(self._files[line], width, most, palette))
+        return Strip(change_segments(self._files[line], width, palette_for(self.app.current_theme)))
 
 
 class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):

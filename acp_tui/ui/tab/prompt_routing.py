@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from acp_tui.ui.tab.tab import Tab
 
 WATCHING: Final = "You can only watch this session"
-SENT_LATER: Final = "It will be sent once the session is ready, unless you edit it."
 NOT_STOPPED: Final = "The agent hasn't stopped yet; {restart} ends and restarts it"
 ESCAPE_AGAIN_S: Final = 1.0
 MAX_NAP_S: Final = 30.0
@@ -135,11 +134,12 @@ class PromptController:
             self.slash_command = message.text
             self._tab.screen.run_worker(self._tab.screen.run_action(own))
             return
-        if reason := self._reason_not_to_send:
-            is_starting = isinstance(stage, Starting)
-            self._prompt.take_back(message, for_later=is_starting)
-            told = f"{reason} {SENT_LATER if is_starting else 'Your draft stays.'}"
-            self._tab.say(told, severity="warning", is_over=lambda: not self._reason_not_to_send)
+        if isinstance(stage, Starting):
+            self._prompt.take_back(message, for_later=True)  # it says so, and the status line how far the start is
+            return
+        if why := self.why_not:
+            self._prompt.take_back(message)
+            self._tab.say(f"{why}. Your draft stays.", severity="warning", is_over=lambda: not self.why_not)
             return
         assert isinstance(stage, Live)
         typed = message.text
@@ -206,13 +206,6 @@ class PromptController:
         """The names of the agent's commands."""
         commands = self._tab.conversation.commands if self._tab.conversation is not None else ()
         return {command.name.removeprefix("/") for command in commands}
-
-    @property
-    def _reason_not_to_send(self) -> str:
-        stage = self._tab.stage
-        if isinstance(stage, Starting):
-            return f"{STILL_OPENING}." if stage.is_open else f"There is no session yet: {stage.phase}."
-        return f"{why}." if (why := self.why_not) else ""
 
     @property
     def why_not(self) -> str:

@@ -7,11 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from anyio import Lock
 
 from acp_tui.client.line_comparison import unified_diff
-from acp_tui.client.sessions.diff_checks import MAX_AROUND, find_parts
+from acp_tui.client.sessions.diff_checks import MAX_AROUND, compare, find_parts
+from acp_tui.client.workspace.workspace import Workspace
 from acp_tui.conversation.permission_requests import shown_state
-from acp_tui.conversation.tool_calls import HunkStart, TextDiff, ToolCallId
+from acp_tui.conversation.tool_calls import HunkStart, TextDiff, ToolCall, ToolCallId
 from support.agents import asked, in_session, in_turn, until
 
 LINES = "".join(f"line {number}\n" for number in range(1, 21))
@@ -40,6 +42,19 @@ def test_within_a_line_the_rest_of_the_line_belongs_to_it() -> None:
 @pytest.mark.parametrize("text", ["line 1\nline 1\n", "something else\n", ""], ids=["twice", "not there", "empty"])
 def test_a_part_that_is_not_there_exactly_once_has_no_place(text: str) -> None:
     assert placed(text, TextDiff("/a", "LINE 1", "line 1")) is None
+
+
+@pytest.mark.parametrize("is_there", [False, True])
+async def test_what_replaces_nothing_is_a_new_file_only_if_there_is_none(tmp_path: Path, *, is_there: bool) -> None:
+    if is_there:
+        (tmp_path / "a").touch()
+    workspace = Workspace([tmp_path])
+    call = ToolCall(ToolCallId("c"), content=(TextDiff(str(tmp_path / "a"), "text", ""),))
+    compared = await compare(call, tmp_path, workspace, Lock())
+    call.places = {part.item: part for part in compared.parts}
+    (diff,) = call.shown_content
+    assert isinstance(diff, TextDiff)
+    assert diff.old_text == ("" if is_there else None)
 
 
 def test_a_place_without_lines_is_not_shown() -> None:

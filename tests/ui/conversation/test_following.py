@@ -177,6 +177,20 @@ async def test_ctrl_o_unfolds_everything_and_folds_it_again_wherever_the_focus_i
             assert "output 59" not in page.text
 
 
+async def test_ctrl_o_leaves_the_entry_at_the_cursor_where_it_is() -> None:
+    calls = [
+        call(f"call{number}", content=(BlockContent(Text(LONG_TEXT)),), title=f"Print {number}") for number in range(6)
+    ]
+    between = [agent(f"entry {number}", f"m{number}") for number in range(6)]
+    async with open_page(*(each for pair in zip(between, calls, strict=True) for each in pair), size=(80, 24)) as page:
+        await page.press("tab", "up", "up", "up")
+        (row,) = (row for row, line in enumerate(page.text.splitlines()) if "▎" in line)
+        marked = page.text.splitlines()[row]
+        for _ in range(2):
+            await page.press("ctrl+o")
+            assert page.text.splitlines()[row].rstrip("▁▂▃▄▅▆▇█ ▐") == marked.rstrip("▁▂▃▄▅▆▇█ ▐")
+
+
 async def test_what_comes_while_everything_is_unfolded_is_unfolded_too() -> None:
     async with open_page(agent("before"), size=(100, 90)) as page:
         await page.press("ctrl+o")

@@ -82,6 +82,25 @@ async def test_it_opens_at_its_top_if_something_is_said_above_the_changes() -> N
         await page.until(lambda: "The file to change doesn't exist" in page.text)
 
 
+async def test_a_small_screen_begins_at_the_top_and_early_answers_lead_on_from_there() -> None:
+    async with open_page(size=(40, 12)) as page:
+        await _open(page, content=(EDIT,), raw_input={"reason": "it is the first"})
+        await page.until(lambda: "reason: it is the first" in page.text)
+        await page.press_slowly("y")
+        assert "You haven't seen all of it" in page.words
+        assert "reason: it is the first" not in page.text
+
+
+async def test_an_answer_too_early_leads_on_also_where_something_above_was_skipped() -> None:
+    async with open_page(size=(40, 12)) as page:
+        await _open(page, content=(EDIT,))
+        await page.press("j", "j")
+        await page.until(lambda: "middle" in page.text)
+        await page.press_slowly("y")
+        assert "You haven't seen all of it" in page.words
+        assert min(int(number) for number in re.findall(r"line (\d+)", page.text)) > 45
+
+
 async def test_a_reason_above_the_changes_makes_room_for_the_first_of_them() -> None:
     async with open_page(size=(60, 14)) as page:
         await page.ask("call", title="Edit long.py", content=(EDIT,), raw_input={"reason": "it is the first"})

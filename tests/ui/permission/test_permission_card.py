@@ -492,7 +492,7 @@ async def test_where_the_request_has_no_room_nothing_answers_it_but_the_full_scr
         await page.press("1")
         assert page.decisions == {}, "it isn't in view"
         page.clock.now_s += REPEAT_S
-        await page.until(lambda: "- line 12" in page.text)
+        await page.until(lambda: "durations.py +21 -1" in page.words)
         assert "1 y  Allow once" in page.text
         await page.press_until_decided("1")
         assert page.decisions == {"call": ALLOW.option_id}

@@ -24,6 +24,8 @@ async def _reject(page: Page, *options: PermissionOption) -> None:
 
 def test_the_reason_is_labelled_with_what_was_rejected() -> None:
     assert reason_prompt("Edit a\nfile", "too big") == 'About the rejected "Edit a file": too big'
+    hostile = reason_prompt("Edit \u202etxt\x1b[2J", "no")
+    assert hostile.isprintable(), "what hides on the card doesn't hide in the prompt either"
 
 
 def test_a_long_title_is_cut_at_its_end() -> None:

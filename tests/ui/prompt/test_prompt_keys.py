@@ -25,21 +25,40 @@ async def test_enter_sends_the_draft_and_clears_it_and_the_next_one_after_the_tu
         assert page.connection.prompts == ["hello", "two"]
 
 
-async def test_without_a_session_the_draft_stays_and_it_says_why() -> None:
+async def test_what_was_sent_before_there_is_a_session_says_that_it_waits_for_it() -> None:
     async with open_page(is_shown=False) as page:
         await page.send("too early")
         assert page.draft == "too early"
-        assert "There is no session yet: starting." in page.text
-
-
-async def test_what_was_sent_before_there_is_a_session_is_sent_when_there_is_one() -> None:
-    async with open_page(is_shown=False) as page:
-        await page.send("too early")
-        assert "It will be" in page.text
+        assert page.prompt.border_title == "Sent once the session is ready"
         await show(page.pilot, page.session)
         assert page.connection.prompts == ["too early"]
-        assert "It will be" not in page.text, "it's over"
+        assert not page.prompt.border_title
         assert page.draft == ""
+
+
+async def test_what_was_sent_too_early_and_is_edited_says_that_enter_sends_it() -> None:
+    async with open_page(is_shown=False) as page:
+        await page.send("too early")
+        await page.press("x")
+        assert "Enter sends it" in page.words
+        assert "once the session is ready" not in page.words
+        await page.press("enter", "y", "backspace")
+        assert page.prompt.border_title == "Sent once the session is ready"
+        await page.press("y")
+        await show(page.pilot, page.session)
+        assert page.draft == "too earlyxy"
+        assert "Enter sends it" in page.words
+        await page.press("enter")
+        assert page.connection.prompts == ["too earlyxy"]
+
+
+async def test_a_draft_that_was_cleared_waits_for_nothing() -> None:
+    async with open_page(is_shown=False) as page:
+        await page.send("too early")
+        await page.press("ctrl+c")
+        assert not page.prompt.border_title
+        await show(page.pilot, page.session)
+        assert page.connection.prompts == []
 
 
 @pytest.mark.parametrize("key", ["x", "escape"])

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
 import subprocess
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -165,6 +167,79 @@ async def test_undo_and_redo_take_one_command_at_a_time() -> None:
         assert page.draft == "one two three"
         await page.press("ctrl+r", "ctrl+r")
         assert page.draft == "wo three"
+
+
+async def test_undo_takes_a_command_with_what_was_written_after_it() -> None:
+    async with open_page() as page:
+        await use_vim(page)
+        await _begin(page, "hello big world")
+        await _type(page, f"0ciwHey{ESC}u")
+        assert page.draft == "hello big world"
+        await page.press("ctrl+r")
+        assert page.draft == "Hey big world"
+        await _type(page, f"oone{ESC}w.3u")
+        assert page.draft == "hello big world"
+        await _type(page, f"A and more{ESC}u")
+        assert page.draft == "hello big world"
+
+
+async def test_undo_in_insert_mode_takes_small_steps_and_a_cleared_draft_comes_back() -> None:
+    async with open_page() as page:
+        await use_vim(page)
+        await _type(page, "first")
+        await page.press("ctrl+j")
+        await _type(page, "second")
+        await page.press("ctrl+z")
+        assert page.draft == "first\n"
+        await page.press("ctrl+c")
+        await _type(page, "other")
+        assert page.draft == "other"
+        await _type(page, f"{ESC}u")
+        assert page.draft == "first\n"
+
+
+EDITS = (
+    *("x", "3x", "X", "D", "dd", "2dw", "db", "daw", "p", "P", "2p", "yiwP", "Yp", "vld", "Vd", "viwyvawd"),
+    *("xp", "dwwP", ".", "2.", "ywvep"),
+)
+"""Commands of normal mode, some of them two changes."""
+WRITING = ("i", "a", "I", "A", "o", "O", "cw", "ciw", "C", "S", "s", "cc", "vec", "Vc", "c$", "cb")
+MOVES = ("h", "l", "j", "k", "w", "b", "0", "$", "gg", "G", "fe")
+
+
+@pytest.mark.parametrize("seed", range(6))
+async def test_undo_leads_through_all_changes_to_the_beginning_and_redo_to_the_end(seed: int) -> None:
+    chance = random.Random(seed)
+    async with open_page() as page:
+        await use_vim(page)
+        await _begin(page, "one two three\nfour five six, seven\neight nine")
+        drafts = [page.draft]
+        for number in range(20):
+            await _type(page, chance.choice(MOVES))
+            keys = chance.choice(EDITS)
+            if chance.random() < 0.5:
+                keys = f"{chance.choice(WRITING)}new{number}"
+                if chance.random() < 0.5:
+                    keys += f" words{ESC}"
+                else:
+                    await _type(page, keys)
+                    await page.press("ctrl+j", "backspace", "left")
+                    keys = f"more{ESC}"
+            await _type(page, keys)
+            assert page.prompt.border_subtitle == "NORMAL"
+            drafts.append(page.draft)
+        steps = []
+        while page.draft != drafts[0]:
+            assert len(steps) < 2 * len(drafts)
+            steps.append(page.draft)
+            await _type(page, "u")
+        undone = iter(steps)
+        assert all(draft in undone for draft, next_one in pairwise(reversed(drafts)) if draft != next_one)
+        await _type(page, "u")
+        assert page.draft == drafts[0]
+        for draft in reversed(steps):
+            await page.press("ctrl+r")
+            assert page.draft == draft
 
 
 async def test_esc_leaves_insert_mode_first_and_then_means_what_it_always_does() -> None:

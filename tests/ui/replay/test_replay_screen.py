@@ -92,6 +92,16 @@ async def test_a_recording_is_played_to_its_end(tmp_path: Path) -> None:
         assert replay.position.note == "the end", "nothing is said of an agent that ends when all turns are over"
 
 
+async def test_it_begins_at_the_first_prompt_however_long_that_took(tmp_path: Path) -> None:
+    timeline = timeline_of(tmp_path, [*begun(), prompted(500.0, 2, "Go"), said(1000.0, "I do.")])
+    with anyio.fail_after(TEST_LIMIT_S):
+        async with ReplayApp(timeline, pace=Speed(max_wait_s=1000.0)).run_test(size=(100, 30)) as pilot:
+            replay = Projection(pilot)
+            await replay.until(lambda: "Go" in replay.text)
+            assert replay.position.prompts == (1, 1)
+            assert "I do." not in replay.text
+
+
 async def test_a_permission_card_says_what_was_chosen_and_takes_no_answer(tmp_path: Path) -> None:
     async with projected(tmp_path, two_turns(), until=QUESTION) as replay:
         assert "chosen after 2.5 s: Allow once" in replay.text
@@ -147,8 +157,10 @@ async def test_keys_lead_from_prompt_to_prompt_and_from_event_to_event(tmp_path:
         await replay.press("end")
         assert "You are welcome." in replay.text
         await replay.press("home")
-        assert replay.position.at_s == 0.0
+        assert replay.position.prompts == (1, 2), "before, there is nothing to see"
         assert not replay.position.is_playing
+        await replay.press("left", "left", "left")
+        assert replay.position.at_s == 0.0
 
 
 async def test_keys_scroll_and_choose_an_entry_as_in_a_session(tmp_path: Path) -> None:
@@ -165,7 +177,7 @@ async def test_keys_scroll_and_choose_an_entry_as_in_a_session(tmp_path: Path) -
 
 async def test_keys_pressed_faster_than_it_moves_add_up(tmp_path: Path) -> None:
     async with projected(tmp_path, two_turns()) as replay:
-        await replay.press("home", "]", "]", "[")
+        await replay.press("home", "]", "[")
         assert replay.position.prompts == (1, 2)
 
 
@@ -179,7 +191,8 @@ async def test_space_pauses_and_plays_on_and_begins_anew_at_the_end(tmp_path: Pa
             assert not replay.position.is_playing
             await replay.press("end", "space")
             await replay.until(lambda: replay.position.is_playing)
-            assert replay.position.at_s < 1.0
+            assert "Fix it" in replay.text
+            assert "I look at it." not in replay.text
 
 
 async def test_the_speed_is_changed_by_key(tmp_path: Path) -> None:
@@ -412,7 +425,7 @@ async def test_keys_that_the_user_chose_count_in_a_replay_too(tmp_path: Path) ->
             await pilot.press("ctrl+g")
             await replay.until(lambda: bool(replay.screen.query("FindBar")))
             await pilot.press("escape", "home")
-            await replay.until(lambda: replay.position.at_s == 0.0)
+            await replay.until(lambda: replay.position.prompts == (1, 2))
             await pilot.press("space")
             assert not replay.screen.projector.plays
             await pilot.press("x")
