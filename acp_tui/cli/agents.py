@@ -126,7 +126,7 @@ def _how(agent: ListedAgent) -> tuple[str, str]:
         more = f"; the registry has {newest}" if newest not in ("", agent.version) else ""
         return "ready", f"{agent.title} {agent.version}, installed by acp-tui{more}"
     if agent.command.package is None:
-        return "ready", "" if agent.title.lower() == agent.name else agent.title
+        return "ready", agent.shown_title
     env = [f"{name}={value}" for name, value in agent.command.env.items()]
     return "asks first", f"to run: {' '.join([*env, agent.command.line])}"
 

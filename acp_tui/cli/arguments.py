@@ -160,16 +160,17 @@ def _complete(args: Args, command: CliCommand, agent_argv: tuple[str, ...] | Non
             raise UsageError(f"two prompts: {words!r}, and that of --prompt")
         args.prompt = given if words is None else words
     if "record" in args:
-        args.record = _recording(args)
+        if args.record is None and args.record_raw:
+            raise UsageError("--record-raw needs --record FILE")
+        args.record = None if args.record is None else RecordTo(args.record, args.record_raw)
     what, colon, how = command.needs.partition(": ")
     missing = [what] if what and getattr(args, "agent" if command.takes_agent else "word") is None else []
-    for option in command.options:
-        if (
-            option.is_required
-            and option.value is not None
-            and getattr(args, option.flags[0].removeprefix("--")) is None
-        ):
-            missing.append(f"{option.flags[-1]} {option.value.name}")
+    required = {option.flags[0].removeprefix("--"): option for option in command.options if option.is_required}
+    missing += [
+        f"{each.flags[-1]} {each.value and each.value.name}"
+        for name, each in required.items()
+        if getattr(args, name) is None
+    ]
     if missing:
         raise UsageError(f"{command.name} needs {' and '.join(missing)}{colon}{how}")
 
@@ -220,14 +221,6 @@ def _option(text: str) -> tuple[str, str]:
 
 
 _VERSIONS: Final[dict[str | None, Literal[1, 2] | None]] = {None: None, "1": 1, "2": 2}
-
-
-def _recording(args: Args) -> RecordTo | None:
-    if args.record is None:
-        if args.record_raw:
-            raise UsageError("--record-raw needs --record FILE")
-        return None
-    return RecordTo(args.record, args.record_raw)
 
 
 def _too_much(command: CliCommand, word: str | None, left: list[str]) -> str:

@@ -69,13 +69,7 @@ def print_settings(args: Args) -> int:
     status = ExitCode.DONE if found else _nothing_matches("setting", args.word, rows, f"; to change one: {where}")
     if args.format == "json":
         data = [
-            {
-                "key": one.key,
-                "value": value,
-                "default": one.default,
-                "allowed": one.allowed,
-                "about": one.doc,
-            }
+            {"key": one.key, "value": value, "default": one.default, "allowed": one.allowed, "about": one.doc}
             for one, value in found
         ]
         print_json("settings", data, notes)

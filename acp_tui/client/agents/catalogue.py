@@ -138,6 +138,11 @@ class ListedAgent:
         return self.command.name
 
     @property
+    def shown_title(self) -> str:
+        """Its title; "" if that is what it's called anyway: by the user, or as a bare command."""
+        return self.title if self.command.is_listed and self.source is not EntrySource.USER else ""
+
+    @property
     def advice(self) -> str:
         """How to make it run, if it can't: with acp-tui where that can install it, otherwise the remedy."""
         return self.remedy if self.offer is None else _how_to_install(self.name)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Final
 
 from textual import on
 from textual.app import App
 from textual.binding import Binding, BindingType
-from textual.dom import DOMNode
 from textual.geometry import Size
 from textual.screen import Screen
 from textual.strip import Strip
@@ -22,8 +22,8 @@ from acp_tui.ui.commands.keymap import (
     SEVERAL,
     Keymap,
     heading_of,
+    places_of,
     shown_key,
-    shown_keys,
     written_key,
 )
 from acp_tui.ui.commands.keys import keys_in_force
@@ -55,8 +55,11 @@ class HelpScreen(ListDialog["str | None"]):
     def on_mount(self) -> None:
         is_narrow = self.app.size.width < NARROW_CELLS
         rows = help_rows(keys_in_force(self), self._here, is_narrow=is_narrow)
+        groups = [PLACES[place] for place in self._here]
         shown: list[PickerRow[Any]] = [
-            row for row in rows if row.value.where in self._here or (self._is_all and row.value.where != "replay")
+            row if self._is_all else replace(row, is_rare=False)
+            for row in rows
+            if row.group in groups or (self._is_all and row.value.where != "replay")
         ]
         if self._is_all:
             for topic, title in topics().items():  # and each of its sections, which its text finds
@@ -239,42 +242,8 @@ class Pickers:
         return await self._app.push_screen_wait(ThemePicker(names, chosen, show, words))
 
     def show_keys(self, dialog: Screen[Any]) -> None:
-        self._app.push_screen(DialogHelp(dialog))
-
-
-KEY_CELLS: Final = 18
-OURS: Final = "acp_tui."
-
-
-class DialogHelp(ReadingScreen):
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("f1", "help", "Close", show=False, id="help")]
-
-    def __init__(self, dialog: Screen[Any]) -> None:
-        super().__init__("Help", keys_told(dialog))
-
-    def action_help(self) -> None:
-        self.dismiss()
-
-
-def keys_told(dialog: Screen[Any]) -> str:
-    """One line for each action, with the keys in force that work at the focus."""
-    keys: dict[str, list[str]] = {}
-    known: set[str] = set()
-    in_force = keys_in_force(dialog).keys
-    for node in (dialog.focused or dialog).ancestors_with_self:
-        for binding in _bindings(node):
-            for key in in_force.get(binding.id or "", (binding.key,)):
-                if key not in known and binding.description and node is not dialog.app:
-                    known.add(key)
-                    keys.setdefault(binding.description, []).append(key)
-    return "\n".join(f"{shown_keys(each):<{KEY_CELLS}}  {what}" for what, each in keys.items())
-
-
-def _bindings(node: DOMNode) -> Iterator[Binding]:
-    """The bindings of our own classes. Editing a line of text or scrolling a page needs no help."""
-    for kind in type(node).__mro__:
-        if kind.__module__.startswith(OURS):
-            yield from Binding.make_bindings(vars(kind).get("BINDINGS", ()))
+        here = [place for place in places_of(dialog.focused or dialog) if place != "app"]
+        self._app.push_screen(HelpScreen(here, is_all=False))
 
 
 class TopicScreen(ReadingScreen):

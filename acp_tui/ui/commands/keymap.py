@@ -114,11 +114,6 @@ def shown_key(key: str) -> str:
     return "+".join([*map(str.capitalize, modifiers), name])
 
 
-def shown_keys(keys: Iterable[str]) -> str:
-    """The keys as they are shown to the user, such as `Enter 1-9`."""
-    return _NINE.sub(r"\g<1>1-9", " ".join(map(shown_key, keys)))
-
-
 def written_key(key: str) -> str:
     """The key as it is written in the settings, such as `ctrl+?`."""
     *modifiers, base = key.split("+")
@@ -196,7 +191,8 @@ class Keymap:
 
     def all_shown(self, id_: str) -> str:
         """All keys of a command, or what is typed for it."""
-        return BY_ID[id_].fixed_characters or shown_keys(self.keys[id_])
+        keys = _NINE.sub(r"\g<1>1-9", " ".join(map(shown_key, self.keys[id_])))
+        return BY_ID[id_].fixed_characters or keys
 
     def command_at(self, places: Sequence[Place], key: str) -> Command | None:
         return next((found for place in places if (found := self._at.get((place, key)))), None)

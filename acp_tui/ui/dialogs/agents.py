@@ -18,7 +18,7 @@ from textual.message import Message
 from textual.widgets import Input, Static
 from textual.worker import Worker, WorkerState
 
-from acp_tui.client.agents.catalogue import Catalogue, EntrySource, ListedAgent, read_catalogue
+from acp_tui.client.agents.catalogue import Catalogue, ListedAgent, read_catalogue
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.installed import Installable, terms_of
 from acp_tui.client.agents.installing import InstallFailed, Tell, install, look_up
@@ -86,7 +86,7 @@ class AgentList(FilteredList):
         names = _column([_name(agent) for agent in agents], MAX_NAME_CELLS)
         # On a narrow screen, a title is only told of the agent at the cursor.
         has_titles = self.app.size.width >= TITLES_FROM_COLUMNS
-        titles = _column([_title(agent) if has_titles else "" for agent in agents], MAX_TITLE_CELLS)
+        titles = _column([agent.shown_title if has_titles else "" for agent in agents], MAX_TITLE_CELLS)
         ways = _column([_how(agent) for agent in agents], MAX_WAY_CELLS)
         self.show_rows(_row(agent, *cells) for agent, *cells in zip(agents, names, titles, ways, strict=True))
 
@@ -146,10 +146,6 @@ def _name(agent: ListedAgent) -> str:
     return agent.name if agent.command.is_listed else agent.title
 
 
-def _title(agent: ListedAgent) -> str:
-    return "" if agent.title == _name(agent) and agent.source is not EntrySource.KNOWN else agent.title
-
-
 GROUPS: Final = ("Used last", "Ready", "Ready once you agree", "Can be installed", "Can't run here")
 RECENT, READY, ONCE_AGREED, TO_INSTALL, NOT_HERE = GROUPS
 
@@ -191,15 +187,12 @@ def _about(agent: ListedAgent) -> Sequence[Content]:
     if agent.command.place_note:
         lines.append(shown_line(f"It {agent.command.place_note}", "$text-warning"))
     if agent.command.argv:
-        typed = _typed(agent.command)
+        env = (
+            agent.command.env.items() if agent.command.package is not None else ()
+        )  # the registry's, which isn't secret
+        typed = " ".join([*(f"{name}={value}" for name, value in env), agent.command.line])
         lines.append(shown_line(typed if agent.command.address else f"$ {typed}", "$foreground-muted"))
     return lines
-
-
-def _typed(command: AgentCommand) -> str:
-    """The command. It includes the environment from the registry, which isn't secret."""
-    env = command.env.items() if command.package is not None else ()
-    return " ".join([*(f"{name}={value}" for name, value in env), command.line])
 
 
 Read: TypeAlias = Callable[[], Catalogue]

@@ -12,10 +12,22 @@ async def test_f1_in_a_dialog_tells_its_keys_and_leads_back(open_desk: OpenDesk)
         await desk.press("alt+a")
         await desk.shows("Start an agent")
         await desk.press("f1")
-        await desk.shows("Read it again", "Row down", "Esc Ctrl+C Clear the search, or close it")
+        await desk.shows("In the list of agents", "Read it again F5", "Clear the search, or close it Esc Ctrl+C")
+        await desk.press("f", "5")
+        await desk.hides("Clear the search")
+        await desk.shows("Read it again F5")
         await desk.press("f1")
-        await desk.hides("Row down")
+        await desk.hides("Read it again")
         assert "Start an agent" in desk.text
+
+
+async def test_f1_in_a_dialog_tells_what_can_be_done_with_a_row_in_it(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, "serve_until_closed()") as desk:
+        await desk.has_session()
+        await desk.press("f5")
+        await desk.shows("Nothing has changed")
+        await desk.press("f1")
+        await desk.shows("In the list of changes", "Revert the hunk or file; undo that x X u")
 
 
 async def test_where_a_screen_has_a_help_of_its_own_f1_gives_that() -> None:

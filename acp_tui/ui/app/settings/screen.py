@@ -176,7 +176,7 @@ def _read(one: DeclaredSetting, answer: Answer) -> TomlValue:
     reading: dict[type[Any], Callable[[str], TomlValue]] = {
         bool: lambda text: text == "true",
         int: lambda text: int(text.replace(",", "_")),
-        float: _number,
+        float: lambda text: int(text) if text.isdigit() else float(text),
         str: str,
         Path: str,
     }
@@ -184,10 +184,6 @@ def _read(one: DeclaredSetting, answer: Answer) -> TomlValue:
         return reading[one.kind](answer.strip() if one.kind in (int, float) else answer)
     except ValueError:
         return answer  # the reader reports what is allowed
-
-
-def _number(text: str) -> TomlValue:
-    return int(text) if text.isdigit() else float(text)
 
 
 def _keys(id_: str, text: str, settings: Settings) -> TomlValue:
