@@ -435,7 +435,7 @@ class Completion:
         return True
 
     def _take(self, event: events.Key) -> bool:
-        """Insert the selected suggestion. Enter isn't handled if nothing is left to insert: it sends."""
+        """Insert the suggestion, with the space after it. Enter isn't handled if only that is missing: it sends."""
         self.draft_changed()  # keys may arrive before the message that the draft has changed
         if self._place is None:  # which has closed the list
             return event.key == "tab"
@@ -443,11 +443,13 @@ class Completion:
             self._delayed = event
             return True
         suggestion, line = self._list.suggestion, self._prompt.document.get_line(self._place.row)
-        if suggestion is None or line[self._place.start :] == suggestion.written.rstrip():
+        is_tab = event.key == "tab"
+        is_written = suggestion is not None and line[self._place.start :] == suggestion.written.rstrip()
+        if suggestion is None or (is_written and not is_tab):
             self._left_alone = self._beginning
             self.close()
-            return event.key == "tab"
-        self._write(suggestion, goes_further=event.key == "tab")
+            return is_tab
+        self._write(suggestion, goes_further=is_tab)
         return True
 
     def _choose_clicked(self) -> None:

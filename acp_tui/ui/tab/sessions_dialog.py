@@ -638,7 +638,7 @@ class SessionsDialog(Dialog[Act | None]):
             self._say(Content(keys_in_force(self).hint(IS_OPEN)))
             return
         if row is not None and row.state == OpenMode.ELSEWHERE.value:
-            self._say(shown(f"It's {row.state}: {row.why}", "$text-warning"))
+            self._say(shown(f"It's {row.why or row.state}", "$text-warning"))
             return
         is_deleted: bool | None = False
         title = cut(make_visible_line(session.title or session.session_id), MAX_TITLE_CELLS)

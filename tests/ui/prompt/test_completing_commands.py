@@ -146,7 +146,7 @@ async def test_ours_is_done_at_once_too_if_nothing_has_to_follow() -> None:
         await page.until(lambda: "Find" in page.text)
 
 
-@pytest.mark.parametrize("typed", ["/sta", "/set"])
+@pytest.mark.parametrize("typed", ["/sta", "/set", "/status", "/settings"])
 async def test_tab_only_writes_a_command(typed: str) -> None:
     async with page_with(STATUS) as page:
         await page.press(*typed, "tab")

@@ -313,11 +313,11 @@ async def test_a_session_archived_here_stays_in_its_place_for_the_same_key_to_br
 
 async def test_a_session_that_is_open_elsewhere_is_not_removed() -> None:
     pages = Pages((ONE, None))
-    pages.ways["s1"] = (OpenMode.ELSEWHERE, "in another acp-tui")
+    pages.ways["s1"] = (OpenMode.ELSEWHERE, "open in another acp-tui")
     async with open_dialog(SessionsDialog(pages)) as page:
         await loaded(page)
         await page.press("ctrl+x")
-        assert "It's open elsewhere: in another acp-tui" in page.words
+        assert "It's open in another acp-tui" in page.words
         assert pages.done == []
 
 
