@@ -350,8 +350,8 @@ TYPING_KEYS: Final = frozenset({"backspace", "delete", "ctrl+h"})
 """In addition to keys that insert a character."""
 CLOSING: Final = frozenset(" \t.,;:!?)]}>'\"")
 """No space is inserted before these."""
-JOINING: Final = frozenset(".,;:!?)]}")
-"""These take the place of the space after a path: lines of it, or the rest of the sentence."""
+JOINING: Final = frozenset(" .,;:!?)]}")
+"""These take the place of the space after a path: lines of it, the rest of the sentence, or a typed space."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -160,6 +160,15 @@ async def test_lines_and_punctuation_join_a_path_that_was_chosen(open_project: O
         await drafted(page, f"(see @src/deep/core.py{typed}")
 
 
+async def test_a_space_that_is_typed_after_a_path_is_the_one_that_is_there(open_project: OpenPage) -> None:
+    async with open_project() as page:
+        await type_mention(page, "@core", "src/deep/core.py")
+        await page.press("enter")
+        await drafted(page, "@src/deep/core.py ")
+        await page.press("space", *"and")
+        await drafted(page, "@src/deep/core.py and")
+
+
 async def test_the_space_after_a_path_stays_before_words_and_after_other_keys(open_project: OpenPage) -> None:
     async with open_project() as page:
         await type_mention(page, "@core", "src/deep/core.py")
