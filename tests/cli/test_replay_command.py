@@ -87,7 +87,7 @@ def test_each_way_to_call_them(line: str, values: tuple[Any, ...], runs: Callabl
         ("replay run.jsonl --until 1:75:00", "minutes and seconds go up to 59"),
         ("render run.jsonl -o a.svg --at 9:99", "'9:99' isn't a time"),
         ("replay run.jsonl --speed fast", "fast isn't a number"),
-        ("render run.jsonl", "and a file to write"),
+        ("render run.jsonl", "needs -o FILE"),
         ("render run.jsonl -o a.svg --size big", "big isn't a size"),
         ("render run.jsonl -o a.svg --at 3 --at-text done", "both name a moment"),
     ],

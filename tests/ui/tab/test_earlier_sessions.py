@@ -157,7 +157,7 @@ async def test_one_that_another_acp_tui_records_is_archived(tmp_path: Path, past
             await desk.press("f3")
             await desk.shows("How are zebras made?")
             await desk.press("down", "ctrl+x")
-            await desk.shows("Archived “How are zebras made?”. A space shows it")
+            await desk.shows("Archived “How are zebras made?”. Ctrl+X brings it back")
         assert recording.exists()
 
 

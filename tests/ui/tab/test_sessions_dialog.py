@@ -299,7 +299,7 @@ async def test_where_nothing_can_be_deleted_the_key_archives_at_once() -> None:
         await page.until(lambda: pages.done == [("archive", "s1"), ("restore", "s1")])
 
 
-async def test_a_session_archived_here_stays_in_its_place_for_the_same_key_to_bring_it_back() -> None:
+async def test_what_is_archived_here_stays_in_its_place_for_the_same_key() -> None:
     pages = Pages(([listed("s1", "First"), listed("s2", "Second"), listed("s3", "Third")], None))
     pages.deleting = ()
     async with open_dialog(SessionsDialog(pages)) as page:
