@@ -20,7 +20,7 @@ from textual.widget import Widget
 
 from acp_tui.conversation import GUARD_S
 from acp_tui.ui.commands.command import Command
-from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP, Keymap, is_writing, places_of
+from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP, Keymap, is_writing, places_of, shown_key
 from acp_tui.ui.kit import answer_guard
 from acp_tui.ui.kit.answer_guard import REPEAT_S, TOO_SOON, WARNING_S, AnswerGuard, age_of
 from acp_tui.ui.kit.notice_lines import ASKING
@@ -119,7 +119,8 @@ class Keys:
         if screen.focused is not None and not screen.focused.is_attached:
             screen.set_focus(None)  # it got the focus while it was being removed, and would swallow every key
         above = self._above_question(event.key)
-        meaning = above or self._meaning(event)
+        is_text, places = event.is_printable and is_writing(app.focused), places_of(app.focused or screen)
+        meaning = above or (event.key if is_text else keys_in_force(app).meaning(places, event.key))
         if isinstance(meaning, Command):
             self._end_pause(event)
             await app.run_action(meaning.action_by(event.key), screen if above is None else app.screen_stack[0])
@@ -135,7 +136,19 @@ class Keys:
         if meaning != event.key:  # keep the event: the permission card needs the time of the press
             event.key, event.character = meaning, meaning if len(meaning) == 1 else None
         before_key = getattr(screen, "before_key", None)
-        return before_key is not None and before_key(event) is True
+        is_taken = before_key is not None and before_key(event) is True
+        if not is_taken and event.key[0] == "f" and event.key[1:].isdecimal():
+            self._tell_elsewhere(event.key)
+        return is_taken
+
+    def _tell_elsewhere(self, key: str) -> None:
+        """Tell that a function key does nothing in this dialog, but on the screen below."""
+        screens, command_at = (self._app.screen, self._app.screen_stack[0]), keys_in_force(self._app).command_at
+        here, below = (command_at(places_of(screen.focused or screen), key) for screen in screens)
+        warn = getattr(screens[0], "warn", None)
+        if warn is not None and here is None and below is not None:
+            warn(f"{shown_key(key)} ({below.title}): close this first")
+            self.ask_again("", WARNING_S, partial(warn, ""))
 
     def _is_for_what_was_before(self, event: events.Key) -> bool:
         """Whether this is Enter again, before anyone could see, and read, what Enter has just opened."""
@@ -201,12 +214,6 @@ class Keys:
         copies = bool(getattr(self._app.focused, "selected_text", ""))
         closes = any(binding.id == "dialog_close" for binding in bindings_of_key(self._app.screen, key))
         return None if command.id == "interrupt" and (copies or closes) else command
-
-    def _meaning(self, event: events.Key) -> Command | str:
-        focused = self._app.focused
-        if event.is_printable and is_writing(focused):
-            return event.key
-        return keys_in_force(self._app).meaning(places_of(focused or self._app.screen), event.key)
 
 
 def keys_of(widget: Widget) -> Keys | None:

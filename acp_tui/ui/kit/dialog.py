@@ -55,10 +55,8 @@ MAX_KEYS_SHARE: Final = 6
 def key_lines(keys: Sequence[str], width: int, height: int) -> list[str]:
     """As many keys as fit, and always the first and the last, on a screen of this height."""
     keys = [*keys]
-    lines = pack(keys, width)
-    while len(lines) > max(MAX_KEY_LINES, height // MAX_KEYS_SHARE) and len(keys) > 2:
+    while len(lines := pack(keys, width)) > max(MAX_KEY_LINES, height // MAX_KEYS_SHARE) and len(keys) > 2:
         del keys[-2]
-        lines = pack(keys, width)
     return lines
 
 

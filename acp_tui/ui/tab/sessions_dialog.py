@@ -158,10 +158,6 @@ LIST_SHARE: Final = 4
 """Above a question, one in so many lines of the dialog is the list's, but not fewer than three."""
 LINES_AROUND: Final = 6
 """Around the list and the question: the frame, the title, the search line, and what is said."""
-NO_TAB: Final = "It has no tab."
-ARCHIVED: Final = "{sessions_remove} brings it back"
-IS_OPEN: Final = "It's open; {close_tab} closes its tab"
-NO_SESSION: Final = "There is no session yet in this tab."
 
 
 class QuestionBelow(PermissionCard):
@@ -200,9 +196,7 @@ class SessionsDialog(Dialog[Act | None]):
     """
 
     PLACE: ClassVar[Place] = "sessions"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings_of(place=PLACE),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
 
     def __init__(
         self, source: HistoryController, *, here: Path | None = None, now: Callable[[], datetime] = datetime.now
@@ -251,6 +245,7 @@ class SessionsDialog(Dialog[Act | None]):
         if next((row.group for row in in_order(self._source.in_tabs())), "") == NEEDS_YOU:
             self._list.action_move(-len(self._source.in_tabs()))
         self._source.listeners.append(self._show)
+        self.watch(self._card, "has_focus", self._tell_keys, init=False)
         self.run_worker(self._look_at_hosts())
         self.run_worker(self._ask_agents())
         self._begin()
@@ -340,7 +335,9 @@ class SessionsDialog(Dialog[Act | None]):
 
     @property
     def _keys(self) -> str:
-        """Those that fit the row at the cursor; the help has all."""
+        """Those that fit the row at the cursor; the help has all. The card tells its own."""
+        if self._card.has_focus:
+            return "{leave_question} back to the list"
         other, row = HERE if self._is_everywhere else EVERYWHERE, self._row
         fits = ["{list_choose} open"]
         if row is not None and row.is_tab:
@@ -351,9 +348,13 @@ class SessionsDialog(Dialog[Act | None]):
             fits.append(f"{{sessions_rename}} rename · {{sessions_pin}} {'unpin' if row.is_pinned else 'pin'}")
         return " · ".join((*fits, f"{{sessions_folders}} {other}", "{dialog_close} close"))
 
+    def _tell_keys(self) -> None:
+        self.frame.foot.keys = self._keys
+
     # What is shown
 
     @on(SessionList.Resized)
+    @on(QuestionBelow.Resized)
     def _show(self) -> None:
         past, command = self._recorded, self._source.command
         if command is not None:
@@ -364,7 +365,8 @@ class SessionsDialog(Dialog[Act | None]):
         hosted = {(row.past.session_id, row.folder): row.key for row in self._hosted if row.past is not None}
         rows = []
         order = {one.key: at for at, one in enumerate(past)}
-        for one in sorted(self._source.marked(past), key=lambda one: (self._is_last(one), order[one.key])):
+        marked = self._source.marked(past)
+        for one in sorted(marked, key=lambda one: (one.is_archived and one.key not in self._kept, order[one.key])):
             key = self._source.key_in_tabs(one) or hosted.get((one.session_id, one.cwd), "")
             if key in placed:
                 placed[key] = _with_past(placed[key], one)
@@ -381,11 +383,6 @@ class SessionsDialog(Dialog[Act | None]):
         self._show_found()
         self._say_how_it_stands()
 
-    @on(QuestionBelow.Resized)
-    def _make_room(self) -> None:
-        self._card_lines = max(self._card_lines, self._card.lines)
-        self._show()
-
     def _lay_out(self, rows: Sequence[SessionRow]) -> None:
         """Share the lines out between the list and the question. If they're few, each row has only one."""
         listed = [row for row in rows if not row.can_be_hidden]
@@ -396,7 +393,7 @@ class SessionsDialog(Dialog[Act | None]):
         is_low = self.has_class("-low")
         beside = LINES_AROUND - is_low - is_needed + self.frame.foot.size.height  # without a title, or a blank line
         room = height - beside - max(height // LIST_SHARE, 3)
-        self._card_lines = min(self._card_lines, room) * is_needed
+        self._card_lines = min(max(self._card_lines, self._card.lines), room) * is_needed
         is_dense = is_low or (is_needed and both > height - beside - self._card_lines)
         lines = lines if is_dense else both
         self.set_class(is_dense, "-dense")
@@ -404,9 +401,6 @@ class SessionsDialog(Dialog[Act | None]):
         self.set_class(bool(self._card_lines) or lines > min(MOST_ROWS, height - LINES_BESIDE), "-full")
         self.frame.styles.max_height = beside + self._card_lines + max(lines, 3) if self._card_lines else None
         self._card.body.fit(room)
-
-    def _is_last(self, session: PastSession) -> bool:
-        return session.is_archived and session.key not in self._kept
 
     def _draw(self, rows: Iterable[SessionRow]) -> list[PickerRow[str]]:
         return session_rows(
@@ -497,7 +491,7 @@ class SessionsDialog(Dialog[Act | None]):
     @on(FilteredList.Moved)
     def _show_row(self) -> None:
         """Show its keys, what its agent asks, and the lines that match the search."""
-        self.frame.foot.keys = self._keys
+        self._tell_keys()
         self._say_how_it_stands()
         self._show_question()
         if self._reading is None or self._reading.is_finished:
@@ -600,7 +594,7 @@ class SessionsDialog(Dialog[Act | None]):
         row = self._row
         if row is not None and row.is_tab:
             return row.key
-        self._say(shown(NO_TAB, "$text-warning"))
+        self._say(shown("It has no tab.", "$text-warning"))
         return ""
 
     def action_close_tab(self) -> None:
@@ -623,7 +617,7 @@ class SessionsDialog(Dialog[Act | None]):
         if row is None:
             return
         if row.past is None:
-            self._say(shown(NO_SESSION, "$text-warning"))
+            self._say(shown("There is no session yet in this tab.", "$text-warning"))
             return
         try:
             await {"rename": self._source.rename, "pin": self._source.pin, "remove": self._remove}[how](row.past)
@@ -635,14 +629,14 @@ class SessionsDialog(Dialog[Act | None]):
     async def _remove(self, session: PastSession) -> None:
         """Take an earlier session off the list: archive it, or delete it, as far as that can be. Or bring it back."""
         if (row := self._row) is not None and row.is_tab:
-            self._say(Content(keys_in_force(self).hint(IS_OPEN)))
+            self._say(Content(keys_in_force(self).hint("It's open; {close_tab} closes its tab")))
             return
         if row is not None and row.state == OpenMode.ELSEWHERE.value:
             self._say(shown(f"It's {row.why or row.state}", "$text-warning"))
             return
         is_deleted: bool | None = False
         title = cut(make_visible_line(session.title or session.session_id), MAX_TITLE_CELLS)
-        archived = f"Archived “{title}”. {keys_in_force(self).hint(ARCHIVED)}"
+        archived = f"Archived “{title}”. {keys_in_force(self).hint('{sessions_remove} brings it back')}"
         told = "Brought the session back." if session.is_archived else archived
         if fate := await self._source.fate(session):
             way, what = ("Bring it back", "") if session.is_archived else ("Archive it", "a search finds it")

@@ -69,6 +69,18 @@ async def test_the_card_names_the_tab_that_asks(open_desk: OpenDesk) -> None:
         await desk.until(lambda: "╭─ 1 ▲ scripted: Tidy up ─" in desk.text)
 
 
+async def test_the_foot_tells_the_keys_of_what_has_the_keyboard(open_desk: OpenDesk) -> None:
+    async with asking(open_desk, ONE) as desk:
+        await desk.shows("Enter open", "Alt+W close tab", "Esc close")
+        await desk.press("tab")
+        await desk.shows("Esc back to the list")
+        await desk.hides("Enter open")
+        await desk.hides("Esc close")
+        await desk.press("escape")
+        await desk.shows("Enter open", "Alt+W close tab", "Esc close", "Tab to answer")
+        assert is_open(desk)
+
+
 async def test_in_the_list_no_key_answers(open_desk: OpenDesk) -> None:
     async with asking(open_desk, ONE) as desk:
         for key in ("y", "a", "n", "1", "2"):
