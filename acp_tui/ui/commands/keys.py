@@ -22,7 +22,7 @@ from acp_tui.conversation import GUARD_S
 from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP, Keymap, is_writing, places_of, shown_key
 from acp_tui.ui.kit import answer_guard
-from acp_tui.ui.kit.answer_guard import REPEAT_S, TOO_SOON, WARNING_S, AnswerGuard, age_of
+from acp_tui.ui.kit.answer_guard import REPEAT_S, TOO_SOON, AnswerGuard, age_of
 from acp_tui.ui.kit.notice_lines import ASKING
 from acp_tui.ui.textual_gaps.internals import bindings_of_key, has_priority
 
@@ -55,7 +55,7 @@ class Keys:
         """What asked the user to press the current key, just before it; "" if nothing did."""
         self.asks_again = ""
         """What asks for that now."""
-        self._asking_again: tuple[Timer, Callable[[], None]] | None = None
+        self._asking_again: tuple[Timer | None, Callable[[], None]] | None = None
         """When that ends, and what to do then."""
         self._stray: tuple[str, float] | None = None
         """The last key and its time, since a focused question went away; None after a pause."""
@@ -84,17 +84,19 @@ class Keys:
         """Record that a notice asks the user to press a key within this time. Other questions take no answer then."""
         self._asked_elsewhere_until = self._clock() + for_s
 
-    def ask_again(self, words: str, for_s: float, end_saying: Callable[[], None]) -> None:
-        """Have `words` ask for a key again, until the next key, click, or paste, but no longer than `for_s`."""
+    def ask_again(self, words: str, for_s: float | None, end_saying: Callable[[], None]) -> None:
+        """Have `words` ask for a key again, until the next key, click, or paste, but no longer than any `for_s`."""
         self._end_asking_again()
         self.asks_again = words
-        self._asking_again = self._app.set_timer(for_s, self._end_asking_again), end_saying
+        timer = self._app.set_timer(for_s, self._end_asking_again) if for_s is not None else None
+        self._asking_again = timer, end_saying
 
     def _end_asking_again(self) -> None:
         self.asks_again = ""
         if self._asking_again is not None:
             (timer, end_saying), self._asking_again = self._asking_again, None
-            timer.stop()
+            if timer is not None:
+                timer.stop()
             end_saying()
 
     async def take(self, event: events.Event) -> bool:
@@ -168,7 +170,7 @@ class Keys:
         self._entered = at_s, before[1]
         if (warn := getattr(screen, "warn", None)) is not None:
             warn(TOO_SOON.format(again="press Enter again"))
-            screen.set_timer(WARNING_S, partial(warn, ""))
+            self.ask_again("", None, partial(warn, ""))
         return True
 
     def note_question_gone(self, *, took_text: bool) -> None:

@@ -34,11 +34,9 @@ HOLD_S = 0.4
 """Whoever writes presses the second key of a sentence sooner. Whoever writes slowly gets longer (`Keyboard.hold_s`)."""
 WARNING_S: Final = 2.0
 """How long a warning shows: long enough to read a few words."""
-TOO_SOON_S: Final = 1.0
-"""How long at least it shows that a key came too soon: long enough to notice it."""
 LATE_KEY_S: Final = 0.03
 """While keys wait to be handled, or don't count yet, look again this often."""
-TOO_SOON: Final = "Too soon: pause, then {again}"
+TOO_SOON: Final = "Too soon to count: pause, then {again}"
 ASKED_ELSEWHERE: Final = "Ignored: acp-tui has just asked something else. Pause until that is gone, then {again}"
 HELD: Final = "{what} in a moment; to write instead, type on"
 """What a held key will do."""
@@ -267,8 +265,6 @@ class QuestionGuard(AnswerGuard):
         """Whether the key or click that is being handled can be an answer."""
         self.allows = True
         """Whether to agree lets somebody do something. Not if it's what the user has just asked for."""
-        self._needs_screen = True
-        """Whether the last answer would have had to come after a pause with the question on the user's own screen."""
         self._was_pressed_early = True
         self.is_unasked = True
         """Whether the keyboard came without the user's doing, so that keys may be meant for the draft."""
@@ -290,6 +286,8 @@ class QuestionGuard(AnswerGuard):
         """Running while a key is held."""
         self._warning: Timer | None = None
         """Ends a warning."""
+        self._is_too_soon = False
+        """Whether it shows that the last key or click didn't count. It shows until the next one: the key is gone."""
 
     def come(self) -> None:
         """Note that the user has come to the question, so that each key is meant for it."""
@@ -327,6 +325,12 @@ class QuestionGuard(AnswerGuard):
         widget = self._widget
         return widget is not None and widget.is_attached and widget.display and not self.had_keyboard
 
+    def note_news(self) -> None:
+        """Restart the pause. What was said of a key was about the question as it was."""
+        if self._is_too_soon:
+            self._show("")
+        super().note_news()
+
     def arm(self) -> None:
         """Restart the pause. A key that is held was meant for what was there before."""
         self._end_hold()
@@ -341,6 +345,8 @@ class QuestionGuard(AnswerGuard):
         """Whether this key, click, or paste can be an answer. The Enter that ends a text isn't, however late."""
         if event is not self._event:
             self._end_hold()
+            if self._is_too_soon:
+                self._show("")
         return super().takes(event) and not (self.is_writing and isinstance(event, Key) and event.key == "enter")
 
     async def take_key(
@@ -506,11 +512,10 @@ class QuestionGuard(AnswerGuard):
 
     def may_answer(self, again: str, *, rejects: bool = False) -> bool:
         """Whether the key or click being handled can be an answer. If not, tell the user what to do: `again`."""
-        self._needs_screen = self.allows and not rejects
-        counts = self.can_answer and not (self._needs_screen and self.is_early)
+        counts = self.can_answer and not (self.allows and not rejects and self.is_early)
         if not counts:
             self._show(self.why_not(again))
-            self._warning = self._asks.set_timer(TOO_SOON_S, self._end_warning)
+            self._is_too_soon = True
         return counts
 
     def warn(self, text: str) -> None:
@@ -518,20 +523,11 @@ class QuestionGuard(AnswerGuard):
         self._show(text)
         self._warning = self._asks.set_timer(WARNING_S, partial(self._show, ""))
 
-    def _end_warning(self) -> None:
-        """End it as soon as the answer would count."""
-        since_s = self._on_screen_at if self._needs_screen else self._shown_at
-        pause_s = GUARD_S if self._pressed_at >= since_s else REPEAT_S  # it may be held since before
-        opens_at = max(since_s + GUARD_S, self._pressed_at + pause_s)
-        if self._clock() >= opens_at and not self.is_asked_elsewhere:
-            self._show("")
-        else:
-            self._warning = self._asks.set_timer(LATE_KEY_S, self._end_warning)
-
     def _show(self, text: str) -> None:
         if self._warning is not None:
             self._warning.stop()
             self._warning = None
+        self._is_too_soon = False
         self._asks.warn(text)
 
 

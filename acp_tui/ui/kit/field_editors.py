@@ -42,7 +42,7 @@ class ChoiceRows(RowList, can_focus=True):
     def __init__(self, rows: Sequence[PickerRow[str]], chosen: Iterable[str] = (), *, is_multi: bool) -> None:
         super().__init__(most_rows=MAX_ROWS)
         self._choices = rows
-        self._is_multi = is_multi
+        self.is_multi = is_multi
         self._chosen = {row.value for row in rows} & set(chosen)
 
     def on_mount(self) -> None:
@@ -60,7 +60,7 @@ class ChoiceRows(RowList, can_focus=True):
     def choose(self, index: int) -> None:
         """Choose this row; with `is_multi`, toggle it."""
         value = self.rows[index].value
-        if self._is_multi:
+        if self.is_multi:
             self._chosen ^= {value}
         else:
             self._chosen = {value}
@@ -88,7 +88,7 @@ class ChoiceRows(RowList, can_focus=True):
 
     def mark_of(self, index: int) -> str:
         """The row's number while its key works, and a mark: round if one can be chosen, square if several can."""
-        on, off = ("■ ", "□ ") if self._is_multi else ("◉ ", "○ ")
+        on, off = ("■ ", "□ ") if self.is_multi else ("◉ ", "○ ")
         takes_numbers = self.has_focus or not self.can_focus  # without the focus, the card takes them
         number = f"{index + 1} " if takes_numbers and index < MAX_NUMBERED else "  "
         return number + (on if self.rows[index].value in self._chosen else off)
@@ -110,13 +110,13 @@ class ChoiceRows(RowList, can_focus=True):
             self.action_move(1)
             return
         value = self.row.value
-        others = self._chosen - {value} if self._is_multi else set()
+        others = self._chosen - {value} if self.is_multi else set()
         self._chosen = others if value in self._chosen else {*others, value}
         self._changed()
 
     def action_finish(self) -> None:
         """Finish. If only one can be chosen, choose the row under the cursor."""
-        if self.row is not None and not self._is_multi:
+        if self.row is not None and not self.is_multi:
             self._chosen = {self.row.value}
             self._changed()
         self.post_message(self.Finished())

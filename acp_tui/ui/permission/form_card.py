@@ -261,8 +261,9 @@ class FormCard(VerticalScroll, can_focus=True):
         """Note whether the card, or a field of it, receives keys now."""
         had, self._has_keyboard = self._has_keyboard, self.has_focus_within
         self.guard.had_keyboard |= self._has_keyboard
-        if self._has_keyboard and not had:
+        if self._has_keyboard != had:
             self._warning = ""
+        if self._has_keyboard and not had:
             self.guard.take_typed()
             self.guard.note_focus()
         self._show_keys()

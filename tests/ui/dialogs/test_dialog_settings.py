@@ -173,6 +173,26 @@ async def test_the_keys_of_vim_are_found_and_chosen(words: str, desk: LiveSettin
         assert [(choice.command, choice.keys) for choice in desk.settings.keys] == [("preset", ("vim",))]
 
 
+async def test_the_keys_that_check_are_told_and_space_is_for_the_first_row(desk: LiveSettings) -> None:
+    async with opened(desk) as page:
+        await look_for(page, "preset")
+        await page.press("enter")
+        await page.until(lambda: "Space or 1-2 checks · Enter write" in page.text)
+        await page.press("space", "enter")
+        await page.until(lambda: desk.file.exists() and 'preset = ["vim"]' in desk.file.read_text())
+
+
+@pytest.mark.parametrize("words", ["preset", "calls to fold", "toggle_plan", "needs_you"])
+async def test_enter_without_a_change_writes_nothing(words: str, desk: LiveSettings) -> None:
+    async with opened(desk) as page:
+        await look_for(page, words)
+        await page.press("enter")
+        await page.until(lambda: "leave it unchanged" in page.text)
+        await page.press("enter")
+        await page.until(lambda: "leave it unchanged" not in page.text)
+        assert not desk.file.exists()
+
+
 async def test_keys_are_changed_and_a_conflict_is_named(desk: LiveSettings) -> None:
     async with opened(desk) as page:
         await look_for(page, "toggle_plan")

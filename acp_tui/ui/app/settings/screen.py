@@ -49,7 +49,7 @@ from acp_tui.ui.kit.dialog import Dialog, shown
 from acp_tui.ui.kit.field_editors import ChoiceRows
 from acp_tui.ui.kit.filtered_list import FilteredList
 from acp_tui.ui.kit.pickers import FITTING, ListDialog, ReadingScreen
-from acp_tui.ui.kit.row_list import PickerRow
+from acp_tui.ui.kit.row_list import MAX_NUMBERED, PickerRow
 from acp_tui.ui.rendering.wrapping import break_words, cut, cut_at_word
 from acp_tui.values import dataclass
 
@@ -196,12 +196,8 @@ def _keys(id_: str, text: str, settings: Settings) -> TomlValue:
     return texts[0] if len(texts) == 1 else texts or ""
 
 
-Judge: TypeAlias = Callable[[Answer], TomlValue]
-"""Returns the value for the file. Raises NotAllowed."""
-
 RESET: Final = object()
 """Stands for the default value."""
-_SWITCH: Final = ("true", "false")
 
 
 class SettingEditor(Dialog[object]):
@@ -210,13 +206,16 @@ class SettingEditor(Dialog[object]):
     PLACE: Final = "setting"
     BINDINGS = bindings_of(place=PLACE)
 
-    def __init__(self, item: Item, about: Iterable[str], value: str, judge: Judge) -> None:
-        """`value` is the current value as text."""
+    def __init__(self, item: Item, about: Iterable[str], value: str, judge: Callable[[Answer], TomlValue]) -> None:
+        """`value` is the current value as text. `judge` returns the one for the file, or raises NotAllowed."""
         self._item = item
         self._judge = judge
         self._control = _control_for(item.one, value)
+        self._unchanged = self._answer
         self._wrong = Static(classes="setting-wrong", markup=False)
         write = "one per line · {setting_save} save" if isinstance(self._control, TextArea) else "Enter write"
+        if item.one is not None and isinstance(self._control, ChoiceRows) and self._control.is_multi:
+            write = f"Space or 1-{min(len(item.one.allowed), MAX_NUMBERED)} checks · {write}"
         if item.command is not None:
             write = "keys separated by spaces, none for no key · Enter save"
         super().__init__(
@@ -230,6 +229,8 @@ class SettingEditor(Dialog[object]):
     def on_mount(self) -> None:
         self._wrong.display = False
         self.set_focus(self._control)
+        if isinstance(self._control, ChoiceRows) and self._control.row is None:
+            self._control.action_move(1)  # Space is for the first row
 
     @property
     def _answer(self) -> Answer:
@@ -240,13 +241,12 @@ class SettingEditor(Dialog[object]):
                 return [line.strip() for line in self._control.text.splitlines() if line.strip()]
             case ChoiceRows():
                 chosen = self._control.chosen
-                is_list = self._item.one is not None and self._item.one.is_list
-                return chosen if is_list else chosen[0] if chosen else ""
+                return chosen if self._control.is_multi else chosen[0] if chosen else ""
         return ""
 
     def action_accept(self) -> None:
         try:
-            self.dismiss(self._judge(self._answer))
+            self.dismiss(None if self._answer == self._unchanged else self._judge(self._answer))
         except NotAllowed as wrong:
             self._wrong.update(Content.assemble(("✗ ", "$text-error"), shown(str(wrong), "$text-error")))
             self._wrong.display = True
@@ -262,7 +262,7 @@ class SettingEditor(Dialog[object]):
 
 
 def _control_for(one: DeclaredSetting | None, value: str) -> Widget:
-    allowed = _SWITCH if one is not None and one.kind is bool else (one.allowed if one is not None else ())
+    allowed = ("true", "false") if one is not None and one.kind is bool else (one.allowed if one is not None else ())
     if allowed:
         is_multi = one is not None and one.is_list
         rows = [PickerRow(choice, choice) for choice in allowed]
@@ -366,8 +366,7 @@ class SettingsScreen(ListDialog[None]):
     async def action_open_file(self) -> None:
         """Let the user edit the file, and read it again."""
         make_private(self._live.file.parent)
-        wrong = await edit(self.app, self._live.file)
-        if wrong:
+        if wrong := await edit(self.app, self._live.file):
             self.notify(wrong, severity="error", markup=False)
         await self._live.read_again()
 
