@@ -150,7 +150,7 @@ class Keys:
         warn = getattr(screens[0], "warn", None)
         if warn is not None and here is None and below is not None:
             warn(f"{shown_key(key)} ({below.title}): close this first")
-            self.ask_again("", WARNING_S, partial(warn, ""))
+            self.ask_again("", None, partial(warn, ""))
 
     def _is_for_what_was_before(self, event: events.Key) -> bool:
         """Whether this is Enter again, before anyone could see, and read, what Enter has just opened."""
