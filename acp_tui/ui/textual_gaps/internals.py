@@ -66,7 +66,8 @@ class PatchedApp(App[None]):
 
     def _check_resize(self) -> None:
         # Textual draws nothing if the window has its old size back, even if the terminal dropped rows in between.
-        if self._resize_event is not None and self.screen_stack and not hasattr(self._resize_event, "is_first_report"):
+        is_first = not self.pacer.shown or hasattr(self._resize_event, "is_first_report")
+        if self._resize_event is not None and self.screen_stack and not is_first:
             self.pacer.shown.forget()
             self.screen.refresh()
         super()._check_resize()

@@ -55,6 +55,10 @@ class ShownRows:
         self._rows: list[Row | None] = []
         """None for a row that isn't fully known."""
 
+    def __len__(self) -> int:
+        """How many rows the terminal has; 0 before anything was shown."""
+        return len(self._rows)
+
     def forget(self) -> None:
         """Forget everything: something else may have written to the terminal or cleared it."""
         self._rows = [None] * len(self._rows)
