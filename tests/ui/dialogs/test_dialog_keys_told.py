@@ -24,6 +24,7 @@ async def test_f1_in_a_dialog_tells_its_keys_and_leads_back(open_desk: OpenDesk)
 async def test_f1_in_a_dialog_tells_what_can_be_done_with_a_row_in_it(open_desk: OpenDesk) -> None:
     async with open_desk(SESSION, "serve_until_closed()") as desk:
         await desk.has_session()
+        await desk.has_read_files()
         await desk.press("f5")
         await desk.shows("Nothing has changed")
         await desk.press("f1")
