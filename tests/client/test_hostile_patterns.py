@@ -53,7 +53,7 @@ ORDINARY = [
 
 @pytest.mark.parametrize("pattern", ORDINARY)
 def test_patterns_that_forms_have_are_read(pattern: str) -> None:
-    assert pattern_note(TextField("f", pattern=pattern)) == ""
+    assert pattern_note(TextField("f", pattern=pattern)).startswith("fits ^")
 
 
 @pytest.fixture(scope="module")

@@ -65,7 +65,7 @@ def test_what_is_no_recording_is_named(tmp_path: Path, capfd: pytest.CaptureFixt
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("redact a", "redact needs a recording and a file to write"),
+        ("redact a", "redact needs -o FILE"),
         ("redact a -o b --secret abc", "--secret needs at least 4 characters"),
         ("mock", "mock needs a scenario"),
     ],
