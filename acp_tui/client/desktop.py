@@ -1,7 +1,7 @@
 """The user's desktop: their editor, copying to their clipboard, and answers of their terminal. `clipboard` reads it.
 
-Text is copied through the terminal (OSC 52) and the system's own tool. Neither is certain: terminals don't confirm, and
-over SSH there may be no tool.
+Text is copied by the system's own tool, by tmux, which keeps it and hands it to its own terminal, and through the
+terminal (OSC 52), which doesn't confirm it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from base64 import b64encode
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import Final, TypeAlias
 
 from anyio import to_thread
 
@@ -138,7 +138,8 @@ def editor_command(wanted: str, file: Path, line: int | None = None) -> list[str
 
 # Copying
 
-TOOLS: Final = (
+Command: TypeAlias = tuple[str, ...]
+TOOLS: Final[tuple[tuple[str, Command], ...]] = (
     # The environment variable it needs, and its command line.
     ("WAYLAND_DISPLAY", ("wl-copy",)),
     ("DISPLAY", ("xclip", "-selection", "clipboard")),
@@ -146,18 +147,26 @@ TOOLS: Final = (
     ("", ("pbcopy",)),
     ("WSL_DISTRO_NAME", ("clip.exe",)),
 )
+TMUX: Final[tuple[Command, ...]] = (("tmux", "load-buffer", "-w", "-"), ("tmux", "load-buffer", "-"))
+"""The second for tmux before 3.2, which can't hand it to its own terminal."""
 TOOL_LIMIT_S: Final = 2.0
 MAX_OSC_52_BYTES: Final = 74_000
 """The maximum for xterm. Many terminals accept more, but none reports it."""
+SCREEN_PIECE: Final = 240
 
 
 def through_terminal(text: str) -> str:
-    """The sequence that copies the text."""
+    """The sequence that copies the text; "" if the text is too long for one.
+
+    GNU screen drops it, but passes on to its own terminal what it gets in pieces.
+    """
     encoded = b64encode(text.encode("utf-8", "replace")).decode()
-    return f"\x1b]52;c;{encoded}\x07"
+    whole = f"\x1b]52;c;{encoded}\x07" if len(encoded) <= MAX_OSC_52_BYTES else ""
+    starts = range(0, len(whole), SCREEN_PIECE) if os.environ.get("STY") else ()
+    return whole + "".join(f"\x1bP{whole[start : start + SCREEN_PIECE]}\x1b\\" for start in starts)
 
 
-def native_tool(environ: Mapping[str, str]) -> tuple[str, ...] | None:
+def native_tool(environ: Mapping[str, str]) -> Command | None:
     """The command that copies its input to the clipboard of this machine; None if there isn't one."""
     if environ.get("SSH_CONNECTION"):
         return None  # it would be the wrong machine's clipboard
@@ -168,11 +177,19 @@ def native_tool(environ: Mapping[str, str]) -> tuple[str, ...] | None:
 
 
 def copy_by_tool(text: str, environ: Mapping[str, str] | None = None) -> str:
-    """Return the name of the tool that took the text, or "". Call it in a thread, because a tool may hang."""
+    """Return the name of the tool that took the text, or "". Call it in a thread, because a tool may hang.
+
+    By default (`set-clipboard external`), tmux takes no text from the terminal's sequence, so it's always asked, too.
+    """
     environ = os.environ if environ is None else environ
-    command = native_tool(environ)
-    if command is None:
-        return ""
+    native = native_tool(environ)
+    copied = [native[0]] if native and _takes(native, text) else []
+    if environ.get("TMUX") and any(_takes(command, text) for command in TMUX):
+        copied.append("tmux")
+    return copied[0] if copied else ""
+
+
+def _takes(command: Command, text: str) -> bool:
     try:
         # In its own session: xclip keeps running to serve the text, and must not get our Ctrl+C.
         subprocess.run(
@@ -185,27 +202,16 @@ def copy_by_tool(text: str, environ: Mapping[str, str] | None = None) -> str:
             start_new_session=True,
         )
     except (OSError, subprocess.SubprocessError):
-        return ""
-    return command[0]
-
-
-def fits_terminal(text: str) -> bool:
-    """Whether the text is short enough for an escape sequence."""
-    return len(text.encode("utf-8", "replace")) * 4 // 3 <= MAX_OSC_52_BYTES
-
-
-def through_tmux(text: str) -> str:
-    """A sequence that tmux passes on to its own terminal, if `allow-passthrough` is on.
-
-    tmux handles the plain sequence itself, if `set-clipboard` is on.
-    """
-    return f"\x1bPtmux;\x1b{through_terminal(text)}\x1b\\"
+        return False
+    return True
 
 
 def said(length: int, tool: str, *, by_terminal: bool) -> str:
     characters = "1 character" if length == 1 else f"{length:,} characters"
-    if tool or by_terminal:
-        return f"Copied {characters}{'' if tool else ' through the terminal'}"
+    if tool:
+        return f"Copied {characters}{' to tmux' * (tool == 'tmux')}"
+    if by_terminal:
+        return f"Asked the terminal to copy {characters}"
     return "Couldn't copy: it is too long for the terminal, and wl-copy, xclip, xsel, or pbcopy isn't installed"
 
 

@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields, replace
 from enum import Enum
@@ -26,6 +26,7 @@ from anyio import to_thread
 from acp_tui import __version__
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.starting import CLOSE_GRACE_S
+from acp_tui.client.desktop import native_tool
 from acp_tui.client.errors import AgentLost, AuthenticationRequired, ClientError, SettingsError
 from acp_tui.client.sandbox.proof import prove
 from acp_tui.client.sandbox.sandbox import Sandbox
@@ -82,22 +83,21 @@ def wrong(topic: str, text: str, hint: str = "", lines: tuple[str, ...] = ()) ->
     return CheckResult(topic, Verdict.WRONG, text, hint, lines)
 
 
-VERSION_LIMIT_S: Final = 5.0
+PROGRAM_LIMIT_S: Final = 5.0
 PROGRAMS: Final = (
     # The main program, what it's for, and another program that comes with it.
     ("git", "a repository's changes, and the files @ suggests", ""),
     ("node", "agents that come as npm packages", "npx"),
     ("uv", "agents that come as Python packages", "uvx"),
 )
-CLIPBOARDS: Final = ("wl-copy", "xclip", "xsel", "pbcopy", "clip.exe")
 
 
 def check_machine(
-    environ: Mapping[str, str], unusable: Callable[[Settings], Sequence[str]] = lambda _: ()
+    environ: Mapping[str, str], unusable: Callable[[Settings], Iterable[str]] = lambda _: ()
 ) -> Iterator[CheckResult]:
     """All findings, in the order of a report. Blocks, because it asks programs for their versions.
 
-    `unusable` returns problems of settings that are valid but can't be used, such as a theme that doesn't exist.
+    `unusable` returns problems of other files, and of valid settings, such as a theme that doesn't exist.
     """
     yield ok("acp-tui", __version__)
     yield ok("Python", f"{platform.python_version()} ({sys.executable})")
@@ -138,7 +138,7 @@ def _kept_folder(name: str, folder: Path) -> CheckResult:
 # Settings
 
 
-def _settings(unusable: Callable[[Settings], Sequence[str]]) -> CheckResult:
+def _settings(unusable: Callable[[Settings], Iterable[str]]) -> CheckResult:
     file = settings_file()
     try:
         read = read_settings(file)
@@ -167,26 +167,32 @@ def _programs(environ: Mapping[str, str]) -> Iterator[CheckResult]:
 
 
 def _version(program: str) -> str:
+    return printed(program, "--version").partition("\n")[0][:80] or "doesn't report its version"
+
+
+def printed(*command: str) -> str:
+    """What a command prints; "" if it fails, or takes too long."""
     try:
         done = subprocess.run(
-            [program, "--version"],
+            command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            timeout=VERSION_LIMIT_S,
+            timeout=PROGRAM_LIMIT_S,
             check=True,
             start_new_session=True,
         )
     except (OSError, subprocess.SubprocessError):
-        return "doesn't report its version"
-    return done.stdout.decode("utf-8", "replace").strip().partition("\n")[0][:80]
+        return ""
+    return done.stdout.decode("utf-8", "replace").strip()
 
 
 def _clipboard(environ: Mapping[str, str]) -> CheckResult:
-    found = next((tool for tool in CLIPBOARDS if shutil.which(tool, path=environ.get("PATH"))), None)
-    if found is None:
-        return note("Clipboard", "no tool found: copies go through the terminal (OSC 52), if it accepts them")
-    return ok("Clipboard", found)
+    if found := native_tool(environ):
+        return ok("Clipboard", found[0])
+    if environ.get("TMUX"):
+        return ok("Clipboard", "tmux, which hands copies to its own terminal (since tmux 3.2)")
+    return note("Clipboard", "no tool for this desktop: copies go through the terminal (OSC 52), if it accepts them")
 
 
 START_LIMIT_S: Final = 60.0

@@ -32,7 +32,7 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.attachments.attach import without_mentions
 from acp_tui.client.changes import ChangesError
 from acp_tui.client.changes.tracker import MAX_MOMENTS
-from acp_tui.client.desktop import copy_by_tool, edit_text, fits_terminal, said
+from acp_tui.client.desktop import copy_by_tool, edit_text, said, through_terminal
 from acp_tui.client.sessions import session_history
 from acp_tui.client.sessions.marks import SessionMarks, rename
 from acp_tui.client.sessions.session import Session
@@ -285,7 +285,7 @@ async def _copy(chat: Chat, _: str) -> None:
     if not text:
         chat.say("there is no answer to copy yet")
         return
-    by_terminal = fits_terminal(text) and await to_thread.run_sync(chat.console.copy, text)
+    by_terminal = await to_thread.run_sync(chat.console.copy, through_terminal(text))
     chat.say(said(len(text), await to_thread.run_sync(copy_by_tool, text), by_terminal=by_terminal))
 
 

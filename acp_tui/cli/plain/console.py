@@ -29,7 +29,6 @@ from acp_tui.cli import discard_output
 from acp_tui.cli.plain.tool_call_text import wrapped
 from acp_tui.cli.prerequisites import DUMB_TERMINALS
 from acp_tui.cli.terminal import LOOK_S, LineFence, has_typed
-from acp_tui.client.desktop import through_terminal, through_tmux
 from acp_tui.conversation import GUARD_S
 from acp_tui.conversation.visible import make_visible
 
@@ -418,11 +417,11 @@ class Console:
         sys.stdout.flush()
         self._is_at_line_start = True
 
-    def copy(self, text: str) -> bool:
-        """Whether the terminal was told to copy this. Blocks if it takes nothing."""
-        if not self._is_dumb:
-            send(through_terminal(text) + (through_tmux(text) if os.environ.get("TMUX") else ""))
-        return not self._is_dumb
+    def copy(self, sequence: str) -> bool:
+        """Whether the terminal was told to copy something. Blocks if it takes nothing."""
+        if is_told := bool(sequence) and not self._is_dumb and sys.stdout.isatty():
+            send(sequence)
+        return is_told
 
     def remember(self, line: str) -> None:
         """Make the line available with the arrow keys. Not used for answers to questions."""

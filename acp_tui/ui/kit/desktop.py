@@ -17,7 +17,7 @@ from textual.app import App, SuspendNotSupported
 from textual.screen import Screen
 
 from acp_tui.client import desktop
-from acp_tui.ui.textual_gaps.internals import muted, write_to_terminal
+from acp_tui.ui.textual_gaps.internals import muted
 
 
 async def edit(app: App[Any], file: Path, line: int | None = None) -> str:
@@ -73,10 +73,6 @@ async def open_page(url: str) -> str:
 
 async def copy(screen: Screen[Any], text: str) -> None:
     """Copy the text, and tell the user which ways were tried. Await it in a worker."""
-    app, by_terminal = screen.app, desktop.fits_terminal(text)
-    if by_terminal:
-        app.copy_to_clipboard(text)
-        if os.environ.get("TMUX"):
-            write_to_terminal(app, desktop.through_tmux(text))
+    screen.app.copy_to_clipboard(text)
     tool = await to_thread.run_sync(desktop.copy_by_tool, text)
-    screen.notify(desktop.said(len(text), tool, by_terminal=by_terminal), markup=False)
+    screen.notify(desktop.said(len(text), tool, by_terminal=bool(desktop.through_terminal(text))), markup=False)

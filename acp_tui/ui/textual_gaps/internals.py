@@ -29,6 +29,7 @@ from textual.widgets import Input, TextArea
 from textual.worker import Worker
 from textual.worker_manager import WorkerManager
 
+from acp_tui.client.desktop import through_terminal
 from acp_tui.ui.textual_gaps.driver import FramePacer
 from acp_tui.ui.textual_gaps.painting import SafeCompositor, create_strip_caches_on_use
 
@@ -59,6 +60,11 @@ class PatchedApp(App[None]):
         """Stop the driver's threads. Call it when the app has ended, for whatever reason."""
         if self.pacer.terminal is not None:
             self.pacer.terminal.end_threads()
+
+    def copy_to_clipboard(self, text: str) -> None:
+        # Textual also sends what is too long, and GNU screen drops what Textual sends.
+        self._clipboard = text
+        write_to_terminal(self, through_terminal(text))
 
     def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
         # Textual sends each frame at once, however late the terminal is.
