@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
-import subprocess
 import sys
 import termios
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -21,14 +20,15 @@ from acp_tui.cli.output import Clean, make_cleaner, print_json, wrapped
 from acp_tui.cli.prerequisites import command_of, reason_not_to_draw
 from acp_tui.cli.terminal import Headless, ready_to_run, say_left_out
 from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.agents.configured_agents import config_file, read_configured_agents
 from acp_tui.client.desktop import ANSWER, QUESTION, SURE_QUESTION, UNANSWERED_S, lag_s
-from acp_tui.client.doctor import AgentCheck, CheckResult, Verdict, check_machine, note, ok, wrong
+from acp_tui.client.doctor import AgentCheck, CheckResult, Verdict, check_machine, note, ok, printed, wrong
 from acp_tui.client.errors import ClientError, SettingsError
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.consent import policy_of
 from acp_tui.client.sessions.driver import additions_for
 from acp_tui.client.settings.location import settings_file
-from acp_tui.client.settings.mcp import Server
+from acp_tui.client.settings.mcp import Server, servers_at_start
 from acp_tui.client.settings.reader import read_settings
 from acp_tui.client.settings.settings import Settings
 from acp_tui.ui.commands.keymap import keymap_of
@@ -47,7 +47,6 @@ KITTY_QUERY: Final = "\x1b[?u" + SURE_QUESTION
 """Asks which keys can be told apart (Kitty's protocol)."""
 KITTY_ANSWER: Final = re.compile(rb"\x1b\[\?\d+u")
 ANSWER_LIMIT_S: Final = 1.0
-TMUX_LIMIT_S: Final = 2.0
 
 
 def run(args: Args) -> int:
@@ -56,7 +55,7 @@ def run(args: Args) -> int:
         raise UsageError("--turn needs an agent before it: acp-tui doctor AGENT --turn")
     command = ready_to_run(command_of(args.agent)) if args.agent is not None else None
     sections: list[Section] = [
-        ("machine", tuple(check_machine(os.environ, _unusable))),
+        ("machine", tuple(check_machine(os.environ, partial(_unusable, has_agent=command is not None)))),
         ("terminal", tuple(_look_at_terminal(os.environ))),
     ]
     failure = None
@@ -73,9 +72,16 @@ def run(args: Args) -> int:
     return code
 
 
-def _unusable(read: Settings) -> Sequence[str]:
-    """Return unknown themes and keys, which only the screen can check."""
-    return (*theme_notes(read.appearance.theme), *keymap_of(read.keys).notes)
+def _unusable(read: Settings, *, has_agent: bool) -> Iterator[str]:
+    """Yield what only others check: themes, keys, the user's agents, and MCP servers, if no agent's session does."""
+    yield from theme_notes(read.appearance.theme)
+    yield from keymap_of(read.keys).notes
+    for said in read_configured_agents(config_file(), os.environ).notes:
+        yield said.partition("\n")[0]
+    if not has_agent:
+        servers = servers_at_start(settings_file())
+        yield from (each.reason for each in servers.skipped)
+        yield from servers.warnings
 
 
 async def _examine(
@@ -214,25 +220,11 @@ def _answer_to(query: str) -> bytes:
 
 
 def _tmux() -> Iterator[CheckResult]:
-    passthrough = _tmux_option("allow-passthrough")
+    passthrough = printed("tmux", "show-options", "-gv", "allow-passthrough")
     if passthrough in ("on", "all"):
         yield ok("tmux", "passes sequences on (allow-passthrough)")
     else:
         hint = "tmux set -g allow-passthrough on"
-        yield note("tmux", "keeps pictures, copies, and notifications from the outer terminal", hint)
-    if _tmux_option("focus-events") != "on":
+        yield note("tmux", "keeps pictures and notifications from the outer terminal", hint)
+    if printed("tmux", "show-options", "-gv", "focus-events") != "on":
         yield note("tmux", "doesn't report focus, so acp-tui sends no notifications", "tmux set -g focus-events on")
-
-
-def _tmux_option(name: str) -> str:
-    """Return the option's value; "" if tmux doesn't report it."""
-    program = shutil.which("tmux")
-    if program is None:
-        return ""
-    try:
-        done = subprocess.run(
-            [program, "show-options", "-gv", name], capture_output=True, timeout=TMUX_LIMIT_S, check=True
-        )
-    except (OSError, subprocess.SubprocessError):
-        return ""
-    return done.stdout.decode("utf-8", "replace").strip()

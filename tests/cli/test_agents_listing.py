@@ -109,6 +109,9 @@ def test_what_is_wrong_is_said_and_hides_no_agent(agents_file: Path, capfd: pyte
     out, err = capfd.readouterr()
     assert "agents.mine.comand is unknown and ignored; did you mean command?" in err
     assert "acp-tui some" in out
+    agents_file.write_text('[mine]\ncommand = ["x"]\n[agent.other]\ncommand = ["x"]\n')
+    assert main(["mine"]) == 2
+    assert "mine is unknown and ignored; did you mean agents.mine?" in capfd.readouterr().err
     assert main(["agents", "--format", "json"]) == 0
     assert "bad: it doesn't say how to run it" in "".join(capfd.readouterr())
 

@@ -75,6 +75,19 @@ def test_a_theme_and_a_command_that_are_not_there_are_counted(tmp_path: Path, ca
     assert "keys.nothing" in out
 
 
+def test_what_is_wrong_with_agents_and_servers_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    settings = settings_file(tmp_path)
+    settings.write_text('[mcp.one]\ncommnd = "x"\n[mcp.two]\ncommand = "x"\narg = ["a"]\n')
+    settings.with_name("agents.toml").write_text('[mine]\ncommand = ["x"]\n[agent.other]\ncommand = ["x"]\n')
+    assert main(["doctor"]) == 0
+    out = capsys.readouterr().out
+    assert "4 problems" in out
+    assert "agents.toml: mine is unknown and ignored; did you mean agents.mine?" in out
+    assert "agents.toml: agent is unknown and ignored; did you mean agents?" in out
+    assert "mcp.one needs either a command to start or the url of a running one" in out
+    assert "mcp.two.arg is unknown and ignored; did you mean args?" in out
+
+
 def test_a_terminal_that_cannot_be_drawn_on_is_wrong(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):

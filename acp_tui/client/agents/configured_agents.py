@@ -62,9 +62,10 @@ def config_file() -> Path:
 def read_configured_agents(file: Path, environ: Mapping[str, str]) -> ConfiguredAgents:
     """The agents of the file; none if there is no file."""
     try:
-        table = read_toml(file, EXAMPLE).get("agents", {})
+        document = read_toml(file, EXAMPLE)
     except SettingsError as error:
         return ConfiguredAgents(problems={"": error})
+    table = document.pop("agents", {})
     if not isinstance(table, dict):
         return ConfiguredAgents(problems={"": _wrong(f"{from_home(file)}: agents", "a table")})
     agents: dict[str, ConfiguredAgent] = {}
@@ -81,6 +82,13 @@ def read_configured_agents(file: Path, environ: Mapping[str, str]) -> Configured
             warnings += unknown
         except SettingsError as error:
             problems[name] = SettingsError("; ".join((str(error), *unknown)), hint=error.hint)
+    for name, entry in document.items():
+        if name not in agents and isinstance(entry, dict) and not {"command", "url"}.isdisjoint(entry):
+            own = shown_name(name)
+            said = f"{from_home(file)}: {own} is unknown and ignored; did you mean agents.{own}?"
+            problems.setdefault(name, SettingsError(said, hint=_EXAMPLE_HINT))
+        else:
+            warnings += unknown_keys((name,), ("agents",), f"{from_home(file)}: ")
     return ConfiguredAgents(agents, problems, tuple(warnings))
 
 
@@ -106,10 +114,10 @@ def _read_agent(name: str, entry: Mapping[str, object], key: str, environ: Mappi
 def _as_command(
     shared: AgentCommand, entry: Mapping[str, object], key: str, environ: Mapping[str, str]
 ) -> AgentCommand:
-    wrapper = _expanded(entry, "wrapper", key, environ) if "wrapper" in entry else ()
+    wrapper = _command_line(entry["wrapper"], f"{key}.wrapper", environ) if "wrapper" in entry else ()
     runs = _one_of(entry, "runs", ("here", "elsewhere"), key) or ("elsewhere" if wrapper else "here")
     # Behind a wrapper, ~ would mean the home of another machine.
-    argv = _expanded(entry, "command", key, environ, has_home=not wrapper or runs == "here")
+    argv = _command_line(entry.get("command"), f"{key}.command", environ, has_home=not wrapper or runs == "here")
     return replace(
         shared,
         argv=behind(wrapper, argv) if wrapper else argv,
@@ -132,7 +140,9 @@ def _at_address(
     headers, is_insecure = _headers(entry, key, environ), entry.get("insecure", False)
     if not isinstance(is_insecure, bool):
         raise _wrong(f"{key}.insecure", "true or false")
-    token_command = _expanded(entry, "token_command", key, environ) if "token_command" in entry else ()
+    token_command = (
+        _command_line(entry["token_command"], f"{key}.token_command", environ) if "token_command" in entry else ()
+    )
     try:
         address = read_address(url, headers, token_command, is_insecure=is_insecure)
     except SettingsError as error:
@@ -152,14 +162,8 @@ def _headers(entry: Mapping[str, object], key: str, environ: Mapping[str, str]) 
     return headers
 
 
-def _expanded(
-    entry: Mapping[str, object], name: str, key: str, environ: Mapping[str, str], *, has_home: bool = True
-) -> tuple[str, ...]:
-    """A command line with its variables expanded and, with `has_home`, ~ expanded in its program's path."""
-    return _command_line(entry.get(name), f"{key}.{name}", environ, has_home=has_home)
-
-
 def _command_line(words: object, key: str, environ: Mapping[str, str], *, has_home: bool = True) -> tuple[str, ...]:
+    """A command line with its variables expanded and, with `has_home`, ~ expanded in its program's path."""
     if not (is_strings(words) and words and words[0]):
         raise _wrong(key, "a list of strings, the program first")
     program, *args = words

@@ -100,6 +100,7 @@ def test_variables_are_filled_in_and_a_tilde_in_front_is_the_home(file: Path):
     ("entry", "said"),
     [
         ("agents.a = 5", "agents.a isn't a table"),
+        (f"[a]\n{COMMAND}", "agents.toml: a is unknown and ignored; did you mean agents.a?"),
         ("[agents.a]", "agents.a.command isn't a list of strings, the program first"),
         ('[agents.a]\ncomand = ["x"]', "agents.a.comand is unknown and ignored; did you mean command?"),
         ("[agents.a]\ncommand = []", "agents.a.command isn't a list"),
