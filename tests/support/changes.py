@@ -20,7 +20,7 @@ from acp_tui.client.changes import ChangedPath, ChangeLimits
 from acp_tui.client.changes.tracker import ChangeTracker
 from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.changes.follower import FolderChanges
-from acp_tui.ui.changes.list import ChangesScreen
+from acp_tui.ui.changes.list import ChangeList, ChangesScreen, Preview
 from acp_tui.ui.kit.themes import DARK, LIGHT, OWN_THEMES, stylesheets
 from acp_tui.ui.prompt.input import PromptInput
 from support.dialogs import DialogPage
@@ -108,7 +108,14 @@ class ChangesPage(DialogPage):
         """Show the list."""
         if self.desk.is_listed_or_say():
             self.pilot.app.push_screen(ChangesScreen(self.desk, self.prompt.comments))
+            await self.settled()
+            await self.until_previewed()
         await self.settled()
+
+    async def until_previewed(self) -> None:
+        """Wait until the list shows the change of the file at the cursor."""
+        screen = self.pilot.app.screen
+        await self.until(lambda: screen.query_one(Preview).change == screen.query_one(ChangeList).change)
 
     async def open_review(self) -> None:
         """Show the review of the first file."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import ClassVar, Final
 
@@ -18,7 +19,7 @@ from textual.message import Message
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from acp_tui.client.changes import ChangedMeanwhile, ChangedPath, ChangesError
+from acp_tui.client.changes import ChangedMeanwhile, ChangedPath, ChangesError, Review
 from acp_tui.client.line_comments import Comment
 from acp_tui.client.line_comparison import CONTEXT_LINES
 from acp_tui.client.worktrees import WorktreeFailed, bring_back, changes_in, known_worktree
@@ -103,9 +104,15 @@ class Preview(StripView):
     def __init__(self) -> None:
         super().__init__()
         self._drawing: ReviewDrawing | None = None
+        self.change: ChangedPath | None = None
+        """What it's for, even if that can't be compared."""
 
-    def show_review(self, drawing: ReviewDrawing | None) -> None:
-        before, self._drawing = self._drawing, drawing
+    @property
+    def review(self) -> Review | None:
+        return None if self._drawing is None else self._drawing.review
+
+    def show_review(self, change: ChangedPath | None, drawing: ReviewDrawing | None) -> None:
+        before, self._drawing, self.change = self._drawing, drawing, change
         self.redraw()
         if before is None or drawing is None or before.review.path != drawing.review.path:
             self.go_to_line(0)
@@ -184,7 +191,10 @@ class ChangesScreen(ModalScreen[None]):
         if change is not None:
             with suppress(ChangesError):
                 drawing = await to_thread.run_sync(ReviewDrawing, await self._folder.review(change.path))
-        self._preview.show_review(drawing)
+        before = self._preview.change, self._preview.review
+        self._preview.show_review(change, drawing)
+        if before != (change, self._preview.review):
+            self._guard.arm()
 
     def _say(self, text: str, style: str = "") -> None:
         """Show this until the user moves on."""
@@ -210,24 +220,34 @@ class ChangesScreen(ModalScreen[None]):
     # What the user changes
 
     def on_key(self, event: events.Key) -> None:
-        drop_if_unseen(self, event, self._guard)
+        drop_if_unseen(self, event, self._guard, is_shown=self._seen == self._list.change)
+
+    @property
+    def _seen(self) -> ChangedPath | None:
+        """The file at the cursor, once its change is below the list, if that has room."""
+        change = self._list.change
+        return change if not self._preview.display or self._preview.change == change else None
 
     def action_revert(self) -> None:
-        if (change := self._list.change) is not None:
-            self._write(lambda: self._revert(change))
+        if (change := self._seen) is not None:
+            self._write(partial(self._revert, change, self._preview.review if self._preview.display else None))
 
-    async def _revert(self, change: ChangedPath) -> str:
-        failures = await self._folder.revert([change])
-        if not failures:
-            return f"Reverted {make_visible_path(change.path)}{keys_in_force(self).hint(UNDOES)}"
-        if not isinstance(failures[0], ChangedMeanwhile):
-            raise failures[0]
-        self.app.push_screen(ReviewScreen(self._folder, change.path, self._comments, note=NOT_REVERTED))
-        return ""
+    async def _revert(self, change: ChangedPath, seen: Review | None) -> str:
+        """Revert a file if it's as it was seen: its review, or on a low screen its row."""
+        try:
+            if seen is not None and seen.change is not None:
+                await self._folder.revert_file(seen)
+            else:
+                for failure in await self._folder.revert([change]):
+                    raise failure
+        except ChangedMeanwhile:
+            self.app.push_screen(ReviewScreen(self._folder, change.path, self._comments, note=NOT_REVERTED))
+            return ""
+        return f"Reverted {make_visible_path(change.path)}{keys_in_force(self).hint(UNDOES)}"
 
     def action_copy_back(self) -> None:
-        if (change := self._list.change) is not None:
-            self._write(lambda: self._copy_back(change.path))
+        if (change := self._seen) is not None:
+            self._write(partial(self._copy_back, change.path))
 
     async def _copy_back(self, path: str) -> str:
         root, name = self._folder.root.resolve(), make_visible_path(path)

@@ -195,12 +195,12 @@ WAY_TO_EARLIER: Final = "Press {diff_earlier} to see what was there before."
 EARLIER: Final = "This is what was there before. Press {diff_earlier} to see the current state."
 
 
-def drop_if_unseen(screen: Screen[None], event: events.Key, guard: AnswerGuard) -> None:
-    """Drop a key that reverts if the terminal hadn't shown what it reverts, or if it's held."""
+def drop_if_unseen(screen: Screen[None], event: events.Key, guard: AnswerGuard, *, is_shown: bool) -> None:
+    """Drop a key that writes the file at the cursor if the terminal hadn't shown that file, or if it's held."""
     actions = {binding.action for binding in bindings_of_key(screen, event.key)}
-    if actions & {"revert", "revert_hunk", "revert_file"}:
+    if actions & {"revert", "revert_hunk", "revert_file", "copy_back"}:
         is_repeated = guard.repeats(event)
-        if is_repeated or not guard.was_shown_before(event):
+        if is_repeated or not (is_shown and guard.was_shown_before(event)):
             screen.notify(TOO_SOON.format(again="press it again") if is_repeated else NOT_SHOWN, severity="warning")
             event.stop()
             event.prevent_default()
@@ -227,7 +227,8 @@ class ReviewScreen(ModalScreen[None]):
         """
         super().__init__()
         self._folder = folder
-        self._path = path
+        self._path = self._next_path = path
+        """The file that is shown, and the one that will be in a moment."""
         self._now: ReviewDrawing | None = None
         self._earlier: ReviewDrawing | None = None
         self._lines: Sequence[Strip] = ()
@@ -293,7 +294,8 @@ class ReviewScreen(ModalScreen[None]):
         self._now = await to_thread.run_sync(ReviewDrawing, review)
         if path != self._path:
             self._earlier = None
-        self._path, self._note, self._version = path, note, version
+        self._path = self._next_path = path
+        self._note, self._version = note, version
         self._listed = self._folder.changes.get(path)
         self._sees_earlier = self._is_outdated = False
         self.redraw()
@@ -301,6 +303,7 @@ class ReviewScreen(ModalScreen[None]):
 
     def _fail(self, error: ChangesError) -> None:
         """Show why loading failed. If no file was shown before, close."""
+        self._next_path = self._path
         if self._now is not None:
             self._say(str(error))
         else:
@@ -420,6 +423,7 @@ class ReviewScreen(ModalScreen[None]):
         else:
             path = max((path for path in self._folder.changes if path < self._path), default="")
         if path:
+            self._next_path = path
             self._load(path)
         else:
             self._say("This is the last file." if step > 0 else "This is the first file.")
@@ -465,7 +469,7 @@ class ReviewScreen(ModalScreen[None]):
     # What the user changes
 
     def on_key(self, event: events.Key) -> None:
-        drop_if_unseen(self, event, self._guard)
+        drop_if_unseen(self, event, self._guard, is_shown=self._path == self._next_path)
 
     @property
     def _revertible(self) -> Review | None:

@@ -5,15 +5,16 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import anyio
 import pytest
 from textual.events import Key
 from textual.widget import Widget
 
-from acp_tui.client.changes import ChangedPath, ChangeLimits
+from acp_tui.client.changes import ChangedPath, ChangeLimits, Review
 from acp_tui.client.changes.tracker import ChangeTracker
 from acp_tui.ui.changes.changed_files import change_segments, cut_left
 from acp_tui.ui.changes.list import ChangeList, ChangesScreen
-from acp_tui.ui.changes.review import ReviewScreen
+from acp_tui.ui.changes.review import NOT_SHOWN, ReviewScreen
 from acp_tui.ui.kit.answer_guard import TOO_SOON
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.rendering.palette import PLAIN
@@ -240,6 +241,7 @@ def test_the_list_looks_as_it_did(
         await page.change({**code, "a.py": b"one\n2\n3\n", "picture.bin": b"\0\2", "p\u0430y.py": b"x\n"})
         await page.open_list()
         await page.press("down", "down")
+        await page.until_previewed()
         await page.press_until("Reverted gone.py", "x")
         await page.until_shown("1 + x")
 
@@ -295,8 +297,9 @@ async def test_the_key_of_a_reviews_file_reverts_nothing_in_the_list(root: Path)
     async with open_changes(root) as page:
         await page.change({"a.py": b"x\n", "b.py": b"x\n"})
         await page.open_list()
-        await page.press("X")
-        await page.press_until("Reverted b.py: u undoes that", "down", "x")
+        await page.press("X", "down")
+        await page.until_previewed()
+        await page.press_until("Reverted b.py: u undoes that", "x")
         assert (root / "a.py").read_bytes() == b"x\n"
         assert (root / "b.py").read_bytes() == FILES["b.py"]
 
@@ -356,7 +359,32 @@ async def test_a_held_key_reverts_one_file_and_so_does_one_pressed_twice(root: P
         assert {*page.app.said} == {TOO_SOON.format(again="press it again")}
         assert (root / "b.py").read_bytes() == b"x\n"
         clock.pass_guard()
+        await page.until_previewed()
         await page.press_until("Reverted b.py", "x")
+
+
+@pytest.mark.parametrize("place", ["list", "review"])
+async def test_a_file_is_reverted_only_once_its_change_is_shown(
+    root: Path, place: str, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_changes(root) as page:
+        await page.change({"a.py": b"x\n", "b.py": b"y\n"})
+        await (page.open_list() if place == "list" else page.open_review())
+        may_read, review = anyio.Event(), page.desk.review
+
+        async def read_late(path: str) -> Review:
+            await may_read.wait()
+            return await review(path)
+
+        monkeypatch.setattr(page.desk, "review", read_late)
+        await page.press("right_square_bracket", "x")
+        await page.until(lambda: page.app.said == [NOT_SHOWN])
+        may_read.set()
+        await page.until_shown("+ y")
+        assert [(root / name).read_bytes() for name in ("a.py", "b.py")] == [b"x\n", b"y\n"]
+        clock.pass_guard()
+        await page.press_until("Reverted", "x")
+        assert [(root / name).read_bytes() for name in ("a.py", "b.py")] == [b"x\n", FILES["b.py"]]
 
 
 async def test_a_file_that_changed_since_it_was_listed_is_left_alone_and_shown(root: Path) -> None:
