@@ -62,8 +62,9 @@ def no_key_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def notices_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a notice stay until a busy machine comes to look for it."""
+    """Let a notice, and a warning of a question, stay until a busy machine comes to look for it."""
     monkeypatch.setattr(BaseApp, "NOTIFICATION_TIMEOUT", 600)
+    monkeypatch.setattr(answer_guard, "WARNING_S", 600)
 
 
 @pytest.fixture

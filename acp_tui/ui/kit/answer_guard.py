@@ -122,8 +122,6 @@ class AnswerGuard:
         self._is_answer = False
         self._version = 0
         """Increases whenever the question changes or moves."""
-        self._pressed: tuple[int, object] | None = None
-        """The version and the target of the last mouse press."""
 
     def arm(self) -> None:
         """Restart the pause: the question got the focus just now, or is about to be in view again."""
@@ -241,18 +239,6 @@ class AnswerGuard:
         """Why the last key or click didn't count, and what to do: `again`."""
         return (ASKED_ELSEWHERE if self.is_asked_elsewhere else TOO_SOON).format(again=again)
 
-    def press(self, event: MouseDown, what: object) -> None:
-        self._pressed = (self._version, what) if self.takes(event) else None
-
-    def is_click_on(self, what: object) -> bool:
-        """Whether the mouse was pressed on `what`, and the question hasn't changed since. It restarts the pause.
-
-        Otherwise, the second click of a slow double click would count: the first one brings the focus.
-        """
-        pressed, self._pressed = self._pressed, None
-        self._pressed_at = max(self._pressed_at, self._clock())
-        return pressed == (self._version, what)
-
 
 class QuestionGuard(AnswerGuard):
     """The guard of what asks by itself, which also tells answers from text. It gets every key, click, and paste."""
@@ -265,6 +251,8 @@ class QuestionGuard(AnswerGuard):
         """Whether the key or click that is being handled can be an answer."""
         self.allows = True
         """Whether to agree lets somebody do something. Not if it's what the user has just asked for."""
+        self._pressed: tuple[int, object] | None = None
+        """The version and the target of the last mouse press."""
         self._was_pressed_early = True
         self.is_unasked = True
         """Whether the keyboard came without the user's doing, so that keys may be meant for the draft."""
@@ -287,7 +275,7 @@ class QuestionGuard(AnswerGuard):
         self._warning: Timer | None = None
         """Ends a warning."""
         self._is_too_soon = False
-        """Whether it shows that the last key or click didn't count. It shows until the next one: the key is gone."""
+        """Whether it shows that the last key or click didn't count. It shows until the next one, or would count."""
 
     def come(self) -> None:
         """Note that the user has come to the question, so that each key is meant for it."""
@@ -501,12 +489,16 @@ class QuestionGuard(AnswerGuard):
     def press(self, event: MouseDown, what: object) -> None:
         """Record what is pressed: when the mouse button is released, something else may be there."""
         self.come()
-        super().press(event, what)
+        self._pressed = (self._version, what) if self.takes(event) else None
         self._was_pressed_early = self.is_early
 
     def click(self, what: object, act: Callable[[], object]) -> None:
-        """Do what a click on `what` stands for."""
-        self.can_answer, self.is_early = self.is_click_on(what), self._was_pressed_early
+        """Do what a click on `what` stands for, if the mouse was pressed there, and nothing has changed since.
+
+        It restarts the pause: the first click of a slow double click brings the focus, and the second mustn't count.
+        """
+        self.can_answer, self.is_early = self._pressed == (self._version, what), self._was_pressed_early
+        self._pressed, self._pressed_at = None, max(self._pressed_at, self._clock())
         act()
         self.can_answer = False
 
@@ -516,7 +508,20 @@ class QuestionGuard(AnswerGuard):
         if not counts:
             self._show(self.why_not(again))
             self._is_too_soon = True
+            self.when_shown("too soon", self._let_read)
         return counts
+
+    def _let_read(self, _: float) -> None:
+        if self._is_too_soon:
+            self._warning = self._asks.set_timer(WARNING_S, self._end_too_soon)
+
+    def _end_too_soon(self) -> None:
+        """Show the keys again, unless one still wouldn't count."""
+        is_early = self.allows and self._clock() < self._on_screen_at + GUARD_S
+        if self.is_open and not is_early and not self.is_asked_elsewhere:
+            self._show("")
+        else:
+            self._warning = self._asks.set_timer(GUARD_S, self._end_too_soon)
 
     def warn(self, text: str) -> None:
         """Show this for as long as it takes to read."""

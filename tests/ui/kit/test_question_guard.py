@@ -95,8 +95,9 @@ class Question:
 
 
 @pytest.fixture
-def question() -> Question:
+def question(monkeypatch: pytest.MonkeyPatch) -> Question:
     """It came by itself, and was in view for a while."""
+    monkeypatch.setattr(answer_guard, "WARNING_S", WARNING_S)
     return Question()
 
 
@@ -186,7 +187,7 @@ async def test_too_soon_is_said_until_something_is_pressed_or_the_question_chang
 ) -> None:
     question.guard.arm()
     await question.press("y")
-    await question.wait(60)
+    await question.wait(WARNING_S - 0.1)
     assert "Too soon" in question.warning
     if ends == "key":
         await question.press("down")
@@ -199,15 +200,44 @@ async def test_too_soon_is_said_until_something_is_pressed_or_the_question_chang
     assert question.warning == ""
 
 
-async def test_a_warning_that_something_else_is_asked_stays_until_the_next_key(
+async def test_too_soon_gives_way_to_the_keys_once_it_was_read_and_a_key_would_count(question: Question) -> None:
+    question.guard.arm()
+    await question.press("y")
+    question.guard.note_move()  # the question moves, so that the pause begins again
+    await question.wait(WARNING_S - 0.1)
+    question.guard.note_move()
+    await question.wait(0.1)
+    assert "Too soon" in question.warning
+    await question.wait(GUARD_S)
+    assert question.warning == ""
+
+
+async def test_too_soon_is_there_to_read_from_when_it_got_to_the_users_screen(
+    question: Question, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[Callable[[float], None]] = []
+    question.guard.arm()
+    monkeypatch.setattr(QuestionGuard, "when_shown", lambda *words, **_: shown.append(words[-1]))
+    await question.press("y")
+    await question.wait(60)
+    assert "Too soon" in question.warning
+    shown[-1](0.0)
+    await question.wait(WARNING_S - 0.1)
+    assert "Too soon" in question.warning
+    await question.wait(0.1)
+    assert question.warning == ""
+
+
+async def test_a_warning_that_something_else_is_asked_stays_until_that_is_gone(
     question: Question, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(QuestionGuard, "is_asked_elsewhere", True)
     await question.press("n", after_s=1)
     await question.wait(WARNING_S)
+    await question.wait(60)
     assert "asked something else" in question.warning
     monkeypatch.setattr(QuestionGuard, "is_asked_elsewhere", False)
-    await question.press("down", after_s=WARNING_S)
+    await question.wait(GUARD_S)
     assert question.warning == ""
 
 
@@ -301,10 +331,12 @@ class Multiplexer:
         """When it had shown the question as it is now."""
 
     def when_shown(
-        self, key: object, _widget: Widget, tell: Callable[[float], None], *, is_known: bool = False
+        self, key: tuple[object, str], _widget: Widget, tell: Callable[[float], None], *, is_known: bool = False
     ) -> None:
         self._on_its_way.pop(key, None)
-        self._waits[key], self.answered_s = (tell, is_known), math.inf
+        self._waits[key] = tell, is_known
+        if key[1] != "too soon":  # that isn't about the question
+            self.answered_s = math.inf
 
     def is_awaited(self, key: object) -> bool:
         return key in self._waits
