@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from acp_tui.ui.permission.full_request import RequestScreen
 
 MAX_SHARE_OF_SCREEN: Final = 0.6
+MAX_SHARE_IF_WHOLE: Final = 0.75
+"""The card may take so much if all of the request is in view then."""
 ALWAYS_ROWS: Final = 24
 """On a small screen, the card may take this many rows."""
 ENOUGH_ROWS: Final = 14
@@ -62,9 +64,11 @@ class Docked(Place):
 
     def rows_for(self, wanted: RowCounts) -> RowCounts | None:
         """As many as the request needs. On a large screen, the conversation keeps its share."""
-        most = min(self.room, max(int(self.card.app.size.height * MAX_SHARE_OF_SCREEN), ALWAYS_ROWS))
+        height, whole = self.card.app.size.height, BORDER_ROWS + sum(wanted)
+        share = MAX_SHARE_IF_WHOLE if whole <= height * MAX_SHARE_IF_WHOLE else MAX_SHARE_OF_SCREEN
+        most = min(self.room, max(int(height * share), ALWAYS_ROWS))
         left = self.room - self._beside
-        self._needs_all = left < min(BORDER_ROWS + sum(wanted), most, ENOUGH_ROWS)
+        self._needs_all = left < min(whole, most, ENOUGH_ROWS)
         rows = share_out(wanted, (most if self._needs_all else min(most, left)) - BORDER_ROWS)
         return rows if is_enough(rows, wanted) else None
 

@@ -183,6 +183,8 @@ class RequestBody(Vertical):
         """On the full screen, the top or the first row not seen elsewhere, once that is known."""
         self._pending: int | None = None
         """The line to scroll to once the layout is ready; None if that is done."""
+        self._ends_in_view = False
+        """Whether all rows not seen yet are in view, so that only the terminal has to show them."""
         self._shows_raw = False
         self.warning = ""
         """Shown in place of the keys until the user does something else."""
@@ -448,6 +450,9 @@ class RequestBody(Vertical):
         if (rows := self._rows_in_view) is not None:
             state, way = self._state, self._way
             self._host.guard.when_shown("rows", lambda _: self._note_seen(state, way, rows))
+            before, self._ends_in_view = self._ends_in_view, self._next_unseen(rows.stop) in rows
+            if self.drawing.seen.wanted and before != self._ends_in_view:
+                self.lay_out()
 
     @property
     def _rows_in_view(self) -> range | None:
@@ -498,7 +503,7 @@ class RequestBody(Vertical):
         if not seen.wanted or self.rows is None:
             return ""
         if not seen.is_all_seen:
-            return f"You haven't seen all of it: {again} to read on, as PgDn does"
+            return "" if self._ends_in_view else f"You haven't seen all of it: {again} to read on, as PgDn does"
         if left_out:
             return f"{left_out:,} characters can't be shown: {again} to allow it anyway"
         # The card says its keys again.

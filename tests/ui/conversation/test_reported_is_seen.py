@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import random
+from collections.abc import Callable
 from typing import Any, Final
 
 import pytest
 
 from acp_tui.conversation.content import BlobResource, Image, ResourceLink, Text, TextResource, UnknownBlock
 from acp_tui.conversation.tool_calls import BlockContent, Location, TextDiff, UnknownContent
+from acp_tui.ui.kit.answer_guard import AnswerGuard
 from support.folding import ALLOW, REJECT
 from support.screens import Page, open_page
 
@@ -218,6 +220,24 @@ async def test_what_was_seen_on_the_full_screen_is_seen_on_the_card(size: tuple[
         page.clock.pass_guard()
         await page.press("1")
         assert page.decisions == {"call": ALLOW.option_id}
+
+
+async def test_what_the_terminal_has_yet_to_show_is_not_called_unseen(monkeypatch: pytest.MonkeyPatch) -> None:
+    when_shown = AnswerGuard.when_shown
+
+    def rows_are_late(self: AnswerGuard, what: str, tell: Callable[[float], None], *, is_known: bool = False) -> None:
+        if what != "rows":
+            when_shown(self, what, tell, is_known=is_known)
+
+    async with open_page(size=(100, 40)) as page:
+        await page.ask("call", kind="edit", content=(LONG,))
+        await page.enter_card()
+        await page.press("1")
+        assert "You haven't seen all of it" in _words(page), page.text
+        monkeypatch.setattr(AnswerGuard, "when_shown", rows_are_late)
+        await page.pilot.resize_terminal(100, 130)
+        await page.until(lambda: "line 80" in page.text and "You haven't seen" not in _words(page))
+        assert page.decisions == {}
 
 
 async def test_a_card_that_is_too_small_says_where_to_read_on() -> None:

@@ -536,3 +536,12 @@ async def test_the_raw_report_comes_into_view_and_the_beginning_when_it_goes(ful
         await page.until(lambda: '"mode": "fast"' in page.text)
         await page.press("r")
         await page.until(lambda: "- line 12" in page.text)
+
+
+@pytest.mark.parametrize(("lines", "is_whole"), [(18, True), (40, False)])
+async def test_on_a_large_screen_it_takes_the_few_rows_that_show_all_of_it(lines: int, is_whole: bool) -> None:
+    diff = TextDiff("/project/new.py", "".join(f"line {number}\n" for number in range(1, lines + 1)))
+    async with open_page(size=(120, 40)) as page:
+        await page.ask("call", content=(diff,))
+        await page.until(lambda: "+ line 1" in page.text)
+        assert (f"+ line {lines}" in page.text) is is_whole
