@@ -304,7 +304,6 @@ COMMANDS: Final = (
         "copy its changes, keep or delete it"),
     own("agent", "page_close", "q", "close", "Close it"),
     own("agent", "copy", "c", "copy", "Copy it", "as text"),
-    own("agent", "toggle_entry", "space,enter", "unfold", "Unfold what is folded"),
     own("agent", "agent_forget", "f", "forget", "Forget what may be done without asking"),
     own("changes", "revert", "x", "revert", "Revert the hunk or file at the cursor"),
     own("changes", "undo_revert", "u", "undo", "Undo the last revert"),

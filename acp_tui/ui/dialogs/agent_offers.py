@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
-from textwrap import indent
+from functools import partial
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
 from textual import on, work
@@ -22,7 +23,6 @@ from textual.worker import Worker
 
 from acp_tui.client.errors import ClientError
 from acp_tui.conversation.facts import AuthMethod, BooleanOption, Choice, ConfigOption, SelectOption
-from acp_tui.conversation.value_outline import value_lines
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import value_name
 from acp_tui.ui.commands.command import Place
@@ -52,7 +52,7 @@ UNASKED: Final = {
     ("run", False): "what it runs without asking is refused, in this session",
 }
 INEXACT: Final = "doesn't say when it has shown a question, so answers that allow count {lag_s:g} s later"
-FOLDED_CELLS: Final = 60
+LABEL_CELLS: Final = 10
 WAITING: Final = "Waiting for the agent; it may have opened a browser. {dialog_close} cancels"
 
 
@@ -145,28 +145,26 @@ class CapabilityCard(ListDialog[None]):
         """`forget` is called if the user wants to be asked again about what the agent doesn't ask for."""
         self.facts = facts
         self._forget = forget
-        self._is_open = False
         self._body = Static(markup=False)
         self._page = VerticalScroll(self._body, classes="dialog-body")
-        unfold = "{toggle_entry} unfold · " if facts.capabilities.meta else ""
         forgets = "{agent_forget} forget what you decided · " if facts.unasked else ""
-        keys = f"↑ ↓ PgUp PgDn scroll · {unfold}{forgets}{{copy}} copy as text · {{dialog_close}} close"
+        keys = f"↑ ↓ PgUp PgDn scroll · {forgets}{{copy}} copy as text · {{dialog_close}} close"
         super().__init__(facts.title, keys, self._page)
 
     def on_mount(self) -> None:
         self._draw()
         self.set_focus(self._page)
 
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._draw)
+
     def _draw(self) -> None:
-        self._body.update(card_text(self.facts, is_open=self._is_open))
+        width = self._page.scrollable_content_region.width
+        self._body.update(card_text(self.facts, width))
 
     def show_login(self, words: str) -> None:
         """Show who is logged in, which may change while this is open."""
         self.facts = replace(self.facts, login=words)
-        self._draw()
-
-    def action_unfold(self) -> None:
-        self._is_open = not self._is_open
         self._draw()
 
     def action_forget(self) -> None:
@@ -177,31 +175,34 @@ class CapabilityCard(ListDialog[None]):
             self._draw()
 
     def action_copy(self) -> None:
-        self.run_worker(copy(self, card_text(self.facts, is_open=True).plain))
+        self.run_worker(copy(self, card_text(self.facts).plain))
 
 
-def card_text(facts: AgentFacts, *, is_open: bool) -> Content:
-    """The text of the card. With `is_open`, the JSON of custom capabilities is shown in full."""
-    blocks = [_identity(facts)]
-    if facts.system_prompt:
-        use = shown_line(facts.prompt_use, "$foreground-muted")
-        blocks.append(_section("Your system prompt", [use, shown(facts.system_prompt)]))
-    for name, group in SECTIONS.items():
-        login = [_method(method) for method in facts.auth_methods] if name == "Login" else []
-        blocks.append(_section(name, [*login, *(_line(item, facts.capabilities) for item in group)]))
-    meta = facts.capabilities.meta or {}
-    if meta:
-        blocks.append(_section("Its own extensions", [_custom(key, meta[key], is_open) for key in meta]))
-    if facts.log:
-        blocks.append(_section("Last lines of its log", [shown_line(line) for line in facts.log[-LOG_LINES:]]))
-    return Content("\n\n").join(blocks)
+def card_text(facts: AgentFacts, width: int = 0) -> Content:
+    """The text of the card. What is wider than `width` goes on beside its label; with 0, nothing is wrapped."""
+    unlabeled = partial(zip, repeat(Content()))
+    prompt = [shown_line(facts.prompt_use, "$foreground-muted"), shown(facts.system_prompt)]
+    sections: dict[str, Iterable[tuple[Content, Content]]] = {
+        "": _identity(facts),
+        "Your system prompt": unlabeled(prompt if facts.system_prompt else ()),
+        **{name: [_line(each, facts.capabilities) for each in group] for name, group in SECTIONS.items()},
+        "Its own extensions": [_custom(*each) for each in (facts.capabilities.meta or {}).items()],
+        "Last lines of its log": unlabeled(map(shown_line, facts.log[-LOG_LINES:])),
+    }
+    sections["Login"] = [*map(_method, facts.auth_methods), *sections["Login"]]
+    blocks = ((name, [_beside(*row, width) for row in rows]) for name, rows in sections.items())
+    return Content("\n\n").join(
+        Content("\n").join([*[Content.styled(name, "bold")] * bool(name), *rows]) for name, rows in blocks if rows
+    )
 
 
-def _section(name: str, lines: Sequence[Content]) -> Content:
-    return Content("\n").join([Content.styled(name, "bold"), *lines])
+def _beside(label: Content, text: Content, width: int) -> Content:
+    cells = label.cell_length
+    lines = text.wrap(max(width - cells, 1)) if width else [text]
+    return label + Content("\n" + " " * cells).join(lines)
 
 
-def _identity(facts: AgentFacts) -> Content:
+def _identity(facts: AgentFacts) -> list[tuple[Content, Content]]:
     pairs = (
         *facts.turn,
         ("Name", f"{facts.name} {facts.version}".strip()),
@@ -214,34 +215,26 @@ def _identity(facts: AgentFacts) -> Content:
         *facts.hosting,
         *(("Unasked", UNASKED[kind, may]) for kind, may in facts.unasked.items()),
     )
-    return Content("\n").join(
-        [Content.assemble((f"{label:<10}", "$foreground-muted"), shown_line(value)) for label, value in pairs]
-    )
+    cells = max(LABEL_CELLS, *(len(label) + 1 for label, _ in pairs))
+    return [(Content.styled(label.ljust(cells), "$foreground-muted"), shown_line(value)) for label, value in pairs]
 
 
-def _line(capability: Capability, offered: Any) -> Content:
+def _line(capability: Capability, offered: Any) -> tuple[Content, Content]:
     if getattr(offered, capability.attribute, False):
-        return Content.assemble(("✓ ", "$text-success"), capability.name)
-    return Content.assemble(
-        ("✗ ", "$foreground-muted"), capability.name, (f": {capability.without}", "$foreground-muted")
-    )
+        return Content.styled("✓ ", "$text-success"), Content(capability.name)
+    without = Content.styled(f": {capability.without}", "$foreground-muted")
+    return Content.styled("✗ ", "$foreground-muted"), Content(capability.name) + without
 
 
-def _method(method: AuthMethod) -> Content:
+def _method(method: AuthMethod) -> tuple[Content, Content]:
     how = " (in a terminal)" if method.kind == "terminal" else ""
     about = f": {method.description}" if method.description else ""
-    return Content.assemble("· ", shown_line(method.name), how, shown_line(about, "$foreground-muted"))
+    return Content("· "), Content.assemble(shown_line(method.name), how, shown_line(about, "$foreground-muted"))
 
 
-def _custom(key: str, value: Any, is_open: bool) -> Content:
-    mark = "▾ " if is_open else "▸ "
-    if is_open:
-        text = shown("\n" + indent("\n".join(value_lines(value, "")), "  "), "$foreground-muted")
-    else:
-        compact = make_visible_line(json.dumps(value, ensure_ascii=False, default=str))
-        short = compact if len(compact) <= FOLDED_CELLS else compact[:FOLDED_CELLS] + " …"
-        text = Content.styled(f"  {short}", "$foreground-muted")
-    return Content.assemble((mark, "$foreground-muted"), shown_line(key), text)
+def _custom(key: str, value: Any) -> tuple[Content, Content]:
+    compact = json.dumps(value, ensure_ascii=False, default=str)
+    return Content("· "), shown_line(key) + shown_line(f"  {compact}", "$foreground-muted")
 
 
 MAX_COLUMN_CELLS: Final = 24

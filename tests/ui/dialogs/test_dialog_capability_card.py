@@ -2,6 +2,8 @@
 
 from dataclasses import fields, replace
 
+import pytest
+
 from acp_tui.conversation.facts import AuthMethod
 from acp_tui.protocol.roles import AgentCapabilities
 from acp_tui.ui.dialogs.agent_offers import CAPABILITIES, AgentFacts, CapabilityCard, card_text
@@ -26,7 +28,7 @@ def test_every_capability_has_its_line() -> None:
 
 
 def test_it_says_what_there_is_and_what_follows_from_what_is_not() -> None:
-    text = card_text(FACTS, is_open=False).plain
+    text = card_text(FACTS).plain
     for words in (
         "agent-acp 1.2",
         "ACP v1",
@@ -35,40 +37,55 @@ def test_it_says_what_there_is_and_what_follows_from_what_is_not() -> None:
         "✗ delete a session: sessions can be deleted only with its own tools",
         "· Browser: Your subscription",
         "· Own (in a terminal)",
-        "▸ example.org/fork",
+        '· example.org/fork  {"deep": [1, 1',
         "line 99",
     ):
         assert words in text
     assert "line 79" not in text
-    assert " …" in text
 
 
-async def test_it_scrolls_unfolds_and_closes() -> None:
+async def test_it_scrolls_and_closes() -> None:
     async with open_dialog(CapabilityCard(FACTS), size=(80, 24)) as page:
         assert "The Agent" in page.words
         await page.press("end")
         assert "line 99" in page.words
-        await page.press("space")
-        assert "▾ example.org/fork" in card_text(FACTS, is_open=True).plain
-        assert "- 1" in page.words
         await page.press("escape")
         assert page.result is None
 
 
+@pytest.mark.parametrize("size", [(80, 40), (60, 30), (40, 40)])
+async def test_what_does_not_fit_beside_its_label_goes_on_there(size: tuple[int, int]) -> None:
+    facts = replace(FACTS, sandbox=(("Only reads", "x " * 60), ("Writes", "y " * 60)))
+    async with open_dialog(CapabilityCard(facts), size=size) as page:
+        await page.until(lambda: "Only reads x x" in page.text and "Writes     y y" in page.text)
+        for value in ("x x", "y y"):
+            columns = [row.index(value) for row in page.text.splitlines() if value in row]
+            assert len(columns) > 1
+            assert len({*columns}) == 1
+
+
+async def test_what_follows_from_a_missing_capability_goes_on_beside_its_mark() -> None:
+    async with open_dialog(CapabilityCard(FACTS), size=(40, 120)) as page:
+        await page.until(lambda: "✗ log out: log out with its own" in page.text)
+        rows = page.text.splitlines()
+        at = next(at for at, row in enumerate(rows) if "✗ log out" in row)
+        assert rows[at + 1].index("tools") == rows[at].index("log out")
+
+
 def test_it_lists_what_the_sandbox_holds() -> None:
-    text = card_text(replace(FACTS, sandbox=(("Sandbox", "workspace"), ("Writes", "~/project"))), is_open=False).plain
+    text = card_text(replace(FACTS, sandbox=(("Sandbox", "workspace"), ("Writes", "~/project")))).plain
     assert "Sandbox   workspace\nWrites    ~/project\n" in text
 
 
 def test_it_shows_the_users_system_prompt_and_what_becomes_of_it() -> None:
     facts = replace(FACTS, system_prompt="Be brief.\nBe kind.", prompt_use="Replaces the agent's own instructions")
-    text = card_text(facts, is_open=False).plain
+    text = card_text(facts).plain
     assert "Your system prompt\nReplaces the agent's own instructions\nBe brief.\nBe kind.\n" in text
     assert "✗ take a system prompt: one in agents.toml isn't sent" in text
-    assert "Your system prompt" not in card_text(FACTS, is_open=False).plain
+    assert "Your system prompt" not in card_text(FACTS).plain
 
 
 async def test_c_copies_all_of_it_as_text() -> None:
     async with open_dialog(CapabilityCard(FACTS)) as page:
         await page.press("c")
-        await page.until(lambda: page.app.clipboard == card_text(FACTS, is_open=True).plain)
+        await page.until(lambda: page.app.clipboard == card_text(FACTS).plain)
