@@ -51,16 +51,16 @@ class SearchLine(Input):
     class Number(Message):
         """The user typed a digit in the empty line."""
 
-        def __init__(self, number: int) -> None:
+        def __init__(self, key: Key) -> None:
             super().__init__()
-            self.number = number
+            self.key = key
 
     def on_key(self, event: Key) -> None:
         """Decide here, in the order of the keys: a binding is checked before the line has the letters before it."""
         if not self.value and event.key in {*"123456789"}:
             event.stop()
             event.prevent_default()
-            self.post_message(self.Number(int(event.key)))
+            self.post_message(self.Number(event))
 
 
 class AgentList(FilteredList):
@@ -88,7 +88,8 @@ class AgentList(FilteredList):
         has_titles = self.app.size.width >= TITLES_FROM_COLUMNS
         titles = _column([agent.shown_title if has_titles else "" for agent in agents], MAX_TITLE_CELLS)
         ways = _column([_how(agent) for agent in agents], MAX_WAY_CELLS)
-        self.show_rows(_row(agent, *cells) for agent, *cells in zip(agents, names, titles, ways, strict=True))
+        rows = (_row(agent, *cells) for agent, *cells in zip(agents, names, titles, ways, strict=True))
+        self.show_rows(rows, stays=True)
 
     def _show(self, rows: Sequence[PickerRow[ListedAgent]], cursor: int) -> None:
         self._list.are_numbered = not self.is_narrowed  # in a search, digits are part of it
@@ -98,11 +99,6 @@ class AgentList(FilteredList):
         agent = row.value
         remedy = f". To install it: {agent.remedy}" if agent.remedy else ""
         return f"{_name(agent)} can't run here: {agent.obstacle}{remedy}" if row.is_disabled_reason else ""
-
-    @on(SearchLine.Number)
-    def _choose_by_number(self, event: SearchLine.Number) -> None:
-        event.stop()
-        self.choose(event.number - 1)
 
     def choose(self, index: int) -> None:
         """Choose this row, as if the user had moved to it and pressed Enter."""
@@ -212,6 +208,7 @@ class AgentChoice(NamedTuple):
 
 
 START: Final = "Start an agent"
+NOT_SHOWN: Final = "Ignored: the list was shown only after you pressed the key. Press it again."
 
 
 async def choose_agent(
@@ -290,6 +287,7 @@ class AgentsScreen(Dialog[ListedAgent | None]):
         self._list.show_agents(sorted((*others, *left), key=lambda agent: GROUPS.index(_group(agent))))
         self._list.go_to(self._at)
         self._at = None
+        self.opened.arm()
         self._say(_said_of(catalogue))
 
     @work(exclusive=True)
@@ -317,6 +315,13 @@ class AgentsScreen(Dialog[ListedAgent | None]):
 
     def action_number(self, number: int) -> None:
         self._list.choose(number - 1)
+
+    @on(SearchLine.Number)
+    def _choose_by_number(self, event: SearchLine.Number) -> None:
+        if self.opened.was_shown_before(event.key):
+            self.action_number(int(event.key.key))
+        else:
+            self.notify(NOT_SHOWN, severity="warning")
 
     @property
     def _keys(self) -> str:

@@ -18,7 +18,7 @@ from acp_tui.client.agents.registry import RegistryUnavailable
 from acp_tui.client.agents.remembered import agree, consent_file, is_agreed
 from acp_tui.client.errors import AgentStartFailed
 from acp_tui.ui.app.agent_start import ready_to_start
-from acp_tui.ui.dialogs.agents import AgentChoice, AgentsScreen, choose_agent
+from acp_tui.ui.dialogs.agents import NOT_SHOWN, AgentChoice, AgentsScreen, choose_agent
 from acp_tui.ui.dialogs.trust import FirstRunDialog
 from support.dialogs import NOTHING, open_dialog
 from support.settling import settle, until_so
@@ -174,6 +174,22 @@ async def test_a_digit_that_arrives_together_with_other_keys_means_the_same(
             page.app.post_message(Key(key, key if len(key) == 1 else None))
         await page.settled()
         assert page.result == chosen
+
+
+@pytest.mark.usefixtures("keys_wait")
+async def test_a_digit_means_the_row_that_had_it_when_it_was_pressed() -> None:
+    agents, other = [HERE], replace(HERE, command=replace(INSTALLED, name="other"))
+    dialog = AgentsScreen(lambda: Catalogue((*agents,)), lambda: agents.insert(0, other))
+    async with open_dialog(dialog) as page:
+        await page.until(lambda: "1 here" in page.text)
+        pressed = Key("1", "1")
+        await page.press("f5")
+        await page.until(lambda: "1 other" in page.text)
+        page.app.screen.query_one(Input).post_message(pressed)
+        await page.until(lambda: page.app.said == [NOT_SHOWN])
+        assert page.result is NOTHING
+        await page.press("enter")
+        assert page.result == HERE
 
 
 async def test_an_agent_that_cannot_run_says_why_and_how_to_install_it_to_be_copied(
