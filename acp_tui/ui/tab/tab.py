@@ -237,8 +237,7 @@ class Tab:
         brief = self.brief(is_alone=is_alone)
         has_room = is_alone and title and cells - cell_len(brief) >= MIN_TITLE
         if shared and cell_len(brief[: cells + 1]) > cells:
-            differs = self._marked((self.lead if is_alone else title)[shared:])
-            return cut(f"…{differs}", cells)
+            return cut(self._marked(f"…{(self.lead if is_alone else title)[shared:]}"), cells)
         return cut(f"{brief}: {title}" if has_room else brief, cells)
 
     @property
