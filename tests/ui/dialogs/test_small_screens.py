@@ -78,7 +78,7 @@ async def test_the_cursor_of_the_prompt_stays_in_view_while_the_window_changes(s
 
 
 @pytest.mark.parametrize("seed", range(3))
-async def test_the_row_at_the_cursor_of_a_list_stays_in_view_while_the_window_changes(seed: int) -> None:
+async def test_the_row_of_a_list_stays_in_view_while_the_window_changes(seed: int) -> None:
     random = Random(seed)
     rows = [PickerRow(at, f"Row {at:03}", "long " * (at % 20), f"Group {at // 7}") for at in range(60)]
     async with open_dialog(Picker("Rows", rows), size=SIZES[0]) as page:
@@ -93,7 +93,7 @@ async def test_the_row_at_the_cursor_of_a_list_stays_in_view_while_the_window_ch
 
 
 @pytest.mark.parametrize("seed", range(3))
-async def test_the_row_at_the_cursor_above_the_prompt_stays_in_view_while_the_window_changes(seed: int) -> None:
+async def test_the_row_above_the_prompt_stays_in_view_while_the_window_changes(seed: int) -> None:
     random = Random(seed)
     async with open_page(size=SIZES[0]) as page:
         await page.press("/")

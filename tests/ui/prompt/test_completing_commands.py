@@ -273,7 +273,7 @@ async def test_the_values_of_a_command_are_offered_and_enter_sets_one_at_once() 
         assert labels(page) == ["/theme acp-light"]
 
 
-async def test_enter_before_a_value_is_written_lets_the_user_choose_one_as_without_the_list() -> None:
+async def test_enter_before_a_value_is_written_lets_the_user_choose_one() -> None:
     async with page_with() as page:
         await page.apply(OptionsReplaced((MODEL,)))
         await page.press(*"/model ", "enter")
