@@ -415,7 +415,7 @@ class QuestionGuard(AnswerGuard):
 
     def is_bound_above(self, key: str) -> bool:
         """Whether the screen or the app does something for the key."""
-        places = (self._widget.screen, self._widget.app) if self._widget is not None else ()
+        places = filter(None, (self._widget.screen, self._widget.app)) if self._widget is not None else ()
         return any(place.check_action(each.action, ()) for place in places for each in bindings_of_key(place, key))
 
     def take_typed(self) -> str:
