@@ -38,7 +38,7 @@ from acp_tui.ui.tab import taking_out
 from acp_tui.ui.tab.going_back import SHORTCUTS, GoingBack
 from acp_tui.ui.tab.prompt_routing import NOTHING_QUEUED
 from acp_tui.ui.tab.sessions import HistoryController, Welcoming
-from acp_tui.ui.tab.sessions_dialog import SessionsDialog
+from acp_tui.ui.tab.sessions_dialog import Act, SessionsDialog
 from acp_tui.ui.tab.several import SeveralController
 from acp_tui.ui.tab.stage import NO_SESSION, Failed, Live, Recorded, Starting
 from acp_tui.ui.tab.worktrees import WorktreesController
@@ -231,12 +231,15 @@ class Actions:
     # Agent and sessions
 
     async def choose_session(self) -> None:
-        """Show the sessions, and do what the user chooses there."""
+        """Show the sessions, and do what the user chooses there. Returns once they have the keyboard."""
         here = await to_thread.run_sync(origin_of, self.tab.cwd) if self.tab.worktree else self.tab.cwd
-        act = await self.tab.ask(SessionsDialog(self.history, here=here))
+        dialog = SessionsDialog(self.history, here=here)
+        await self.tab.app.push_screen(dialog, self._do_in_sessions, mode=self.tab.mode)
+
+    def _do_in_sessions(self, act: Act | None) -> None:
         self.tab.screen.refresh_welcome()
         if act is not None:
-            await act()
+            self.tab.run(act())
 
     async def rename_session(self, name: str = "") -> None:
         """Rename the session; without a name, ask for it."""
