@@ -64,7 +64,7 @@ from acp_tui.ui.session.status_line import MARKS, TabState
 from acp_tui.ui.session.welcome import Welcome
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.ui.tab.reopening import Reopening, is_of, is_shown
-from acp_tui.ui.tab.stage import NO_AGENT_HERE
+from acp_tui.ui.tab.stage import NO_AGENT_HERE, Starting
 from acp_tui.ui.tab.taking_out import prompts_in
 
 if TYPE_CHECKING:
@@ -290,7 +290,13 @@ class HistoryController:
         return (OpenMode.RECORDING if session.recorded is not None else OpenMode.NONE), why
 
     def tab_of(self, session: PastSession) -> Tab | None:
-        return next((tab for tab in self._tab.app.tabs if is_shown(session, tab.session, tab.link)), None)
+        """The tab that shows the session, or opens it."""
+        return next((tab for tab in self._tab.app.tabs if self._is_in(tab, session)), None)
+
+    def _is_in(self, tab: Tab, session: PastSession) -> bool:
+        if isinstance(tab.stage, Starting) and tab.starter.past is not None:
+            return tab.starter.past.key == session.key
+        return is_shown(session, tab.session, tab.link)
 
     def _why_not(self, session: PastSession) -> str:
         """Why no agent can open the session; "" if one can."""

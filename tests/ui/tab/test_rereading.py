@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client.agents.remembered import consent_file
-from acp_tui.client.sessions.session_history import PastSession
+from acp_tui.client.sessions.session_history import PastSession, recorded_sessions
 from acp_tui.client.settings.settings import RecordingSettings
 from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.client.transcript.recording_plan import recording_store
@@ -146,6 +146,23 @@ async def test_one_that_is_open_elsewhere_and_not_recorded_is_not_opened_without
             await desk.answer(False)
             await desk.shows("The session wasn't opened")
             assert desk.sent("session/load") == []
+
+
+async def test_a_session_that_is_being_opened_is_listed_once_and_not_opened_again(
+    tmp_path: Path, open_tabs: OpenTabs
+) -> None:
+    await record(tmp_path, agent="scripted")
+    index = SessionIndex(recording_store(RecordingSettings()))
+    (past,) = recorded_sessions(index, tmp_path)
+    script = """
+    handshake(agentCapabilities={"loadSession": True})
+    expect("session/load")
+    """
+    async with open_tabs(script, IDLE, opening=Reopening(past, index)) as desk:
+        await desk.gets("session/load")
+        assert [(row.is_tab, row.state) for row in await desk.rows()] == [(True, "starting")]
+        await desk.tab.actions.history.reopen(past)
+        assert len(desk.tabs) == 1
 
 
 async def test_a_tab_in_which_something_is_written_stays(tmp_path: Path, open_tabs: OpenTabs) -> None:
