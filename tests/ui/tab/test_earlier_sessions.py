@@ -261,3 +261,36 @@ async def test_a_tab_that_starts_calls_its_agent_as_the_other_tab_does(open_desk
         assert desk.tab.session is None
         assert desk.tab.marked_agent == first.agent_title
         await desk.shows(f"Starting {first.agent_title}")
+
+
+async def test_what_was_said_before_is_no_news_of_a_tab_that_opens_behind_another(open_desk: OpenDesk) -> None:
+    script = """
+    import os
+    handshake(agentCapabilities={"loadSession": True})
+    answer(expect("session/new"), sessionId=str(os.getpid()))
+    request = read()
+    if request["method"] == "session/prompt":
+        say("Done.")
+        end(request)
+    else:
+        expect("_go_on")
+        update("user_message_chunk", request["params"]["sessionId"], content={"type": "text", "text": "go"})
+        answer(request)
+    """
+    async with open_desk(script, IDLE) as desk:
+        await desk.has_session()
+        await desk.give("go")
+        await desk.has_session()
+    async with open_desk(script, IDLE) as desk:
+        await desk.has_session()
+        await desk.write("so that this tab stays")
+        await desk.press("f3")
+        await desk.shows("go 1 prompt")
+        await desk.press("down", "enter")
+        await desk.gets("session/load")
+        await desk.press("alt+1")
+        desk.let_go_on()
+        _, behind = desk.tabs
+        await desk.until(lambda: behind.session is not None and bool(behind.session.conversation.turns))
+        await desk.settled()
+        assert behind.state.value == "idle"
