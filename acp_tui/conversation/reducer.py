@@ -339,7 +339,11 @@ def _turn_ended(conversation: Conversation, stop_reason: str, usage: facts.TurnU
     if stop_reason == "cancelled":
         touched = _settle_calls_of_turn(conversation, tool_calls.CANCELLED)
     else:
-        touched = _settle_untold_calls(conversation)
+        # Those whose end the agent didn't tell, except for subagents. It includes what waits for the user: whether its
+        # question is canceled before or after that makes no difference.
+        calls, subagents = _unsettled_calls_of_turn(conversation), conversation.subagents
+        untold = {call_id for call_id in calls if facts.SessionId(call_id) not in subagents}
+        touched = _settle_calls(conversation, tool_calls.UNFINISHED, untold)
     if stop_reason != "end_turn":
         touched = (*touched, _append(conversation, entries.TurnEnd(stop_reason)))
     return _end_turn(conversation, touched, stop_reason)
@@ -454,19 +458,6 @@ def _unsettled_calls_of_turn(conversation: Conversation) -> set[tool_calls.ToolC
 def _calls_behind(conversation: Conversation) -> set[str]:
     """Those that run in the background."""
     return {work.reference for work in conversation.background if work.kind == "tool_call"}
-
-
-def _settle_untold_calls(conversation: Conversation) -> tuple[entries.EntryId, ...]:
-    """Settle the calls whose end the agent didn't tell, except for subagents.
-
-    It includes what waits for the user: whether its question is canceled before or after that makes no difference.
-    """
-    untold = {
-        call_id
-        for call_id in _unsettled_calls_of_turn(conversation)
-        if facts.SessionId(call_id) not in conversation.subagents
-    }
-    return _settle_calls(conversation, tool_calls.UNFINISHED, untold)
 
 
 def _awaits_nothing(conversation: Conversation, call_id: tool_calls.ToolCallId) -> bool:
