@@ -340,8 +340,6 @@ class Recall:
         A blank session takes over what was left in a blank one of its folder, unless another prompt was begun or, as
         `was_sent` says, sent. What is begun before there is a session is for the first one.
         """
-        if session.why_read_only:
-            return  # what was to be sent there can't be sent
         place = DraftKey(str(session.cwd), str(session.session_id))
         before, before_it = self._place, self._session
         if place == before:

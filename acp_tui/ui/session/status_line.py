@@ -369,6 +369,8 @@ class StartingLine(Static):
         self.tell()
 
     def tell(self) -> None:
+        if self._phase == FIRST_PHASE and self.is_attached and self.app.screen is not self.screen:
+            self._since = self._now()  # the user is asked before the agent is started
         seconds = int(self._now() - self._since)
         phase = "" if self._phase == FIRST_PHASE else self._phase
         took = clock(seconds) if seconds >= PATIENCE_S else ""

@@ -102,6 +102,19 @@ async def test_what_is_queued_is_kept_at_a_pause_and_as_it_is_after_a_change(
         assert page.draft == "after that\nbeing written"
 
 
+async def test_what_was_queued_is_in_no_draft_once_it_is_sent_however_soon_the_end_comes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(recall, "PAUSE_S", 1000.0)
+    async with open_recalling_page() as page:
+        await page.send("go")
+        await page.send("next")
+        await page.until(lambda: drafts_kept() == {HERE: "next"})
+        await page.end_turn()
+        await page.until(lambda: page.connection.prompts == ["go", "next"])
+        assert drafts_kept() == {}
+
+
 async def test_comments_on_lines_are_text_before_the_draft_after_a_restart(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not after it: the draft may be a command, which takes all of it."""
     told = "Comments on lines:\n\na.py:5\n```diff\n+new\n```\nWhy?"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from textual.app import App, ComposeResult
+from textual.screen import ModalScreen
 
 from acp_tui.ui.session.status_line import StartingLine
 from support.desks import SESSION, Desk, OpenDesk
@@ -29,6 +30,29 @@ async def test_it_names_the_agent_and_its_phase_and_after_a_while_how_long_it_ta
         app.now += 4.2
         line.tell()
         assert str(line.content) == "acp-tui\nStarting demo · initializing · 0:04"
+
+
+async def test_the_time_in_which_the_user_is_asked_whether_to_start_does_not_count() -> None:
+    app = Starting()
+    async with app.run_test():
+        line = app.query_one(StartingLine)
+        await app.push_screen(ModalScreen())
+        app.now += 60.0
+        line.tell()
+        assert str(line.content) == "acp-tui\nStarting demo"
+        app.pop_screen()
+        line.show_phase("initializing")
+        app.now += 4.2
+        line.tell()
+        assert str(line.content) == "acp-tui\nStarting demo · initializing · 0:04"
+
+
+async def test_it_may_be_told_more_when_it_is_gone() -> None:
+    app = Starting()
+    async with app.run_test():
+        line = app.query_one(StartingLine)
+        await line.remove()
+        line.show_phase("starting")
 
 
 async def test_it_stands_there_until_there_is_a_session(open_desk: OpenDesk) -> None:
