@@ -240,8 +240,8 @@ async def test_what_is_typed_before_a_session_is_there_is_not_joined_with_its_dr
         page.prompt.insert("new")
         await show(page.pilot, new_session(agent("said before")))
         await remembers(page)
+        await page.until(lambda: [notice.message for notice in page.notices] == ["↑ brings your earlier draft back"])
         assert page.draft == "new"
-        assert [notice.message for notice in page.notices] == ["↑ brings your earlier draft back"]
         await page.press("up")
         assert page.draft == "left"
 
