@@ -382,6 +382,6 @@ class StartingLine(Static):
         parts: list[Content | tuple[str, str] | str] = [("acp-tui\n", "bold $text-accent"), told]
         if self.offers_to_stop:
             said = lines or ["It has printed nothing."]
+            parts.append(keys_in_force(self).hint(" · {cancel} stops it"))
             parts += [(f"\n  {make_visible_line(line)}", "$foreground-muted") for line in said]
-            parts.append(keys_in_force(self).hint("\n{cancel} stops it"))
         self.update(Content.assemble(*parts))

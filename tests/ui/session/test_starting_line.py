@@ -80,6 +80,15 @@ async def test_what_is_no_message_is_shown_at_once_and_escape_stops_the_agent(op
         await desk.shows("You stopped scripted while it started")
 
 
+async def test_a_question_without_a_line_end_is_shown_too(open_desk: OpenDesk) -> None:
+    junk = 'sys.stdout.write("Log in? [y/N] "); sys.stdout.flush(); sys.stdin.read()'
+    async with open_desk(f"import sys; {junk}", IDLE) as desk:
+        await desk.shows("Log in? [y/N]")
+        await desk.press("escape")
+        await desk.shows("You stopped scripted while it started")
+        assert "Log in? [y/N]" in desk.text
+
+
 async def test_escape_also_stops_an_agent_that_opens_no_session(open_desk: OpenDesk) -> None:
     script = 'sys.stdout.write("Wait\\n"); handshake(); expect("session/new"); serve_until_closed()'
     async with open_desk(f"import sys; {script}", IDLE) as desk:
@@ -98,4 +107,4 @@ async def test_silence_is_told_after_a_few_seconds() -> None:
         assert not line.offers_to_stop
         app.now += 0.1
         line.tell()
-        assert str(line.content).endswith("It has printed nothing.\nEsc stops it")
+        assert str(line.content).endswith(" · 0:05 · Esc stops it\n  It has printed nothing.")
