@@ -275,6 +275,10 @@ class RequestOutline:
         if command is not None and isinstance(given, Mapping):
             given = {key: value for key, value in given.items() if key in command.other_fields}
         if given is not UNSET and (command is None or given):
+            values = {text for _, text in islice(reported_fields(given), MAX_FIELDS)}
+            for item in call.content:  # of a change that the agent also reports, the texts in one line of its diff
+                if isinstance(item, tool_calls.TextDiff) and {item.old_text, item.new_text} <= values:
+                    self._shown.whole |= {item.old_text or "", item.new_text} & self._shown.lines
             yield from self._values("" if isinstance(given, Mapping) else "input", given)
         elif command is None and not call.content:
             yield Remark("the agent didn't say exactly what this does")
@@ -383,9 +387,8 @@ class _Shown:
     def has_lines(self, text: str) -> bool:
         """Whether a diff shows every line of this text, which has several lines or is a patch."""
         lines = text.rstrip("\n").split("\n")
-        if len(lines) < 2 and not text.endswith("\n"):
-            return False
-        return all(map(self._has, lines)) or all(map(self._has_of_patch, lines))
+        has_end = len(lines) > 1 or text.endswith("\n")
+        return has_end and (all(map(self._has, lines)) or all(map(self._has_of_patch, lines)))
 
     def _has(self, line: str) -> bool:
         return line in self.lines or (not line.strip() and bool(self.lines))

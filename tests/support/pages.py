@@ -42,8 +42,9 @@ while True: print(repr(os.read(0, 1000)), end='\\r\\n', flush=True)
 """Prints what it receives, byte by byte, after printing `first`."""
 INTERRUPTED = """
 import time
-print('ready', flush=True)
-try: time.sleep(60)
+try:
+    print('ready', flush=True)
+    time.sleep(60)
 except KeyboardInterrupt: print('interrupted')
 """
 """Ends at Ctrl+C."""

@@ -17,7 +17,7 @@ from acp_tui.client.workspace.workspace import Workspace
 from acp_tui.conversation.tool_calls import FilePart, TextDiff, ToolCall
 
 Stamp: TypeAlias = tuple[int, ...]
-MAX_COMPARED_FILES: Final = 8
+MAX_COMPARED_FILES: Final = 16
 """Per call. The card must not wait for more."""
 MAX_COMPARED_BYTES: Final = 1024 * 1024
 COMPARING_S: Final = 5
@@ -90,8 +90,7 @@ async def until_outdated(compared: Comparison, is_shown: Callable[[], bool]) -> 
 
 
 async def _stamps_of(paths: Iterable[str]) -> Mapping[str, Stamp]:
-    named = tuple(paths)
-    return await to_thread.run_sync(lambda: {path: _stamp(path) for path in named}, abandon_on_cancel=True)
+    return await to_thread.run_sync(lambda: {path: _stamp(path) for path in paths}, abandon_on_cancel=True)
 
 
 def _stamp(path: str) -> Stamp:
@@ -106,8 +105,7 @@ def _compare(
     path: str, text: str | None, shown: Sequence[TextDiff], diffs: Mapping[int, TextDiff]
 ) -> tuple[str, bytes, list[FilePart]]:
     if text is None:
-        is_old = any(map(_old_parts, shown))
-        doubt = f"The file to change doesn't exist: {path}" if is_old else ""
+        doubt = f"The file to change doesn't exist: {path}" if any(map(_old_parts, shown)) else ""
         return doubt, digest(""), [FilePart(at, 0, "", "") for at, diff in diffs.items() if diff.old_text == ""]
     return _doubt(path, plain(text).strip(), shown), digest(text), find_parts(text, diffs)
 

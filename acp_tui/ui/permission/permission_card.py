@@ -23,11 +23,8 @@ from acp_tui.ui.rendering.diff import DiffLayout, roomy_layout
 if TYPE_CHECKING:
     from acp_tui.ui.permission.full_request import RequestScreen
 
-MAX_SHARE_OF_SCREEN: Final = 0.6
-MAX_SHARE_IF_WHOLE: Final = 0.75
-"""The card may take so much if all of the request is in view then."""
-ALWAYS_ROWS: Final = 24
-"""On a small screen, the card may take this many rows."""
+ALWAYS_ROWS: Final = 18
+"""The card may take this many rows, also where it leaves the conversation less than a third of the screen."""
 ENOUGH_ROWS: Final = 14
 """If this many rows are left next to the plan, the card leaves it in view."""
 BORDER_ROWS: Final = 2
@@ -63,10 +60,10 @@ class Docked(Place):
         return before != (self.room, self._beside)
 
     def rows_for(self, wanted: RowCounts) -> RowCounts | None:
-        """As many as the request needs. On a large screen, the conversation keeps its share."""
+        """As many as the request needs. On a large screen, the conversation keeps a third of it; less if few are missing."""
         height, whole = self.card.app.size.height, BORDER_ROWS + sum(wanted)
-        share = MAX_SHARE_IF_WHOLE if whole <= height * MAX_SHARE_IF_WHOLE else MAX_SHARE_OF_SCREEN
-        most = min(self.room, max(int(height * share), ALWAYS_ROWS))
+        kept = height // (8 if whole <= self.room - height // 8 else 3)
+        most = min(self.room, max(self.room - kept, ALWAYS_ROWS))
         left = self.room - self._beside
         self._needs_all = left < min(whole, most, ENOUGH_ROWS)
         rows = share_out(wanted, (most if self._needs_all else min(most, left)) - BORDER_ROWS)
@@ -98,9 +95,6 @@ class Docked(Place):
     @property
     def _is_narrow(self) -> bool:
         return self.card.app.size.width < NARROW_CELLS
-
-
-REASON_FOLLOWS: Final = ": the rest is your reason"
 
 
 class PermissionCard(AnswerableRequest):
@@ -156,7 +150,7 @@ class PermissionCard(AnswerableRequest):
         if not keys or self.has_focus or not self.has_room:
             return ""
         strayed = STRAYED.format(keys=" ".join(keys), where=self.WRITES_TO, way_in=self.WAY_IN)
-        return keys_in_force(self).hint(strayed + REASON_FOLLOWS * bool(self.reason))
+        return keys_in_force(self).hint(strayed + ": the rest is your reason" * bool(self.reason))
 
     @property
     def reason(self) -> str:

@@ -372,7 +372,9 @@ class RequestBody(Vertical):
     def _show_title(self) -> None:
         """Show the title, and which of several files is in view."""
         rows = self.rows or self._place.rows_too_small(len(self._title_lines))
-        file = [drawings.one_row(each.words, self.width) for each in self._files_at(self.at_row)[:1]]
+        # The title of a file's change, right below, says the rest.
+        words = [each.words[: 1 if 0 < each.row == self.at_row else None] for each in self._files_at(self.at_row)[:1]]
+        file = [drawings.one_row(each, self.width) for each in words]
         self._title.show(drawings.shortened([*self._title_lines, *file], rows.title, self.width), rows.title)
 
     def _files_at(self, row: int) -> Sequence[FileRow]:

@@ -130,7 +130,7 @@ class QueueLines(Static, can_focus=True):
     def on_click(self, event: events.Click) -> None:
         offset = event.get_content_offset(self)
         if offset is not None:
-            at = offset.y - len(list(self._attached_lines())) - 1 + self._first  # below the attachments and the heading
+            at = offset.y - bool(self._shown.outputs or self._shown.comments) - 1 + self._first  # below the headings
             if self._first <= at < self._last:
                 self._select(at)
 
@@ -145,17 +145,19 @@ class QueueLines(Static, can_focus=True):
         if not self.display:
             return
         width = max(self.content_size.width, 4)
-        lines = [*self._attached_lines(), *self._queue_lines(width)]
+        lines = [*self._attached_lines(width), *self._queue_lines(width)]
         self.update(Content("\n").join(line.truncate(width, ellipsis=True) for line in lines))
 
-    def _attached_lines(self) -> Iterator[Content]:
+    def _attached_lines(self, width: int) -> Iterator[Content]:
         outputs, comments = self._shown.outputs, self._shown.comments
         what = [f"{comments} comment{'s' * (comments > 1)}"] * bool(comments)
         if outputs:
             what.append(f"output of `{outputs[-1]}`" if len(outputs) == 1 else f"output of {len(outputs)} commands")
         if what:
-            # What can't be guessed comes first, because a long command is cut.
-            yield Content.styled(f"+ with your next prompt (Backspace removes it): {', '.join(what)}", MUTED)
+            # A long command is cut before what can't be guessed, unless little would be left of it.
+            rest = " with your next prompt (Backspace removes it)"
+            told = Content(f"+ {', '.join(what)}").truncate(max(width - len(rest), 22), ellipsis=True)
+            yield (told + rest).stylize(MUTED)
 
     @property
     def _first(self) -> int:

@@ -237,8 +237,7 @@ class Tab:
         brief = self.brief(is_alone=is_alone)
         has_room = is_alone and title and cells - cell_len(brief) >= MIN_TITLE
         if shared and cell_len(brief[: cells + 1]) > cells:
-            differs = self._marked((self.lead if is_alone else title)[shared:])
-            return cut(f"…{differs}", cells)
+            return cut(self._marked(f"…{(self.lead if is_alone else title)[shared:]}"), cells)
         return cut(f"{brief}: {title}" if has_room else brief, cells)
 
     @property
@@ -328,6 +327,8 @@ class Tab:
             await self._come_to(self.panels.failed(error, what_now))
 
     async def _come_to(self, stage: Live | Recorded | Failed) -> None:
+        said = stage.conversation if isinstance(stage, Failed) else stage.session.conversation
+        self._tabs_know = (*self._tabs_know[:2], len(said.turns))  # turns before that are no news
         await self.screen.show_stage(stage)
         await self.writing.show_session(self.session)
         self.prompt.send_what_waits()

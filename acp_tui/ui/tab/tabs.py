@@ -193,11 +193,11 @@ def _cut_alike(wanted: Sequence[int], width: int) -> list[int]:
 
 
 def _shared(titles: Sequence[str]) -> list[int]:
-    """How many characters of each title are words with which another one begins, too. The last word isn't counted."""
+    """How many characters of each title are words with which a different one begins, too, but for the last word."""
     words = [title[:MAX_COMPARED].split(" ") for title in titles]
     shared = []
-    for at, own in enumerate(words):
-        others = (*words[:at], *words[at + 1 :])
+    for own in words:
+        others = (other for other in words if other != own)  # nothing tells a fork apart that is called the same
         most = max((len(os.path.commonprefix([own, other])) for other in others), default=0)  # noqa: RUF071 - no paths
         shared.append(sum(len(word) + 1 for word in own[: min(most, len(own) - 1)]))
     return shared

@@ -8,8 +8,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
-LENGTH = 200_000
-LIMIT_S = 60
+LENGTH = 100_000
+LIMIT_S = 30
 """Of CPU time. A few seconds are enough for all; a search whose time grows with the square takes minutes for each."""
 
 REPEATED = (

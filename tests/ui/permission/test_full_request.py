@@ -465,6 +465,8 @@ async def test_keys_lead_from_file_to_file_and_the_title_says_which_it_is() -> N
         await _open(page, content=FILES)
         for number, name in enumerate(("a.py", "b.py", "c.py"), 1):
             await page.press("right_square_bracket")
+            assert f"file {number} of 3 {name} +30 -30" in page.words  # the last is the title of the change
+            await page.press("down")
             assert f"file {number} of 3  +30 -30  {name}" in page.text
         await page.press("right_square_bracket")
         assert "This is the last file" in page.text
@@ -499,7 +501,7 @@ async def test_of_a_long_path_both_ends_are_shown_and_each_file_has_one_row() ->
         assert any("+30 -30  deep/" in line and "…" in line and "deep/a.py" in line for line in page.lines)
         assert any("+30 -30  deep/" in line and "…" in line and "deep/寿司.py" in line for line in page.lines)
         assert any("+30 -30  two␊lines.py" in line for line in page.lines)
-        await page.press("right_square_bracket")
+        await page.press("right_square_bracket", "down")
         assert any("file 1 of 3" in line and "deep/a.py" in line for line in page.lines)
 
 
@@ -519,7 +521,7 @@ async def _comment(page: Page, text: str) -> None:
 
 
 COMMENTED = "Comments on lines:\n\nlong.py:1 before the change\n```diff\n-line 1\n```\n"
-WITH_NEXT = "+ with your next prompt (Backspace removes it): "
+WITH_NEXT = "with your next prompt (Backspace removes it)"
 
 
 async def test_a_reason_ends_with_the_comments_and_they_may_be_all_of_it() -> None:
@@ -531,7 +533,7 @@ async def test_a_reason_ends_with_the_comments_and_they_may_be_all_of_it() -> No
         page.clock.pass_guard()
         await page.press("w")
         assert "Why not?" in page.text
-        assert f"{WITH_NEXT}1 comment" in page.words
+        assert f"+ 1 comment {WITH_NEXT}" in page.words
         assert page.draft == ""
         assert page.decisions == {}
         await page.press("enter")
@@ -550,7 +552,7 @@ async def test_a_comment_goes_with_the_next_prompt_as_the_prompt_says() -> None:
         page.clock.pass_guard()
         await page.press("n")
         assert page.decisions == {"call": REJECT.option_id}
-        assert f"{WITH_NEXT}1 comment" in page.words
+        assert f"+ 1 comment {WITH_NEXT}" in page.words
         await page.end_turn()
         await page.send("Fix it")
         assert page.connection.prompts[-1] == f"Fix it\n\n{COMMENTED}any"
@@ -572,10 +574,10 @@ async def test_backspace_removes_the_last_comment() -> None:
         await page.press("down")
         await _comment(page, "two")
         await page.press("escape", "escape")
-        assert f"{WITH_NEXT}2 comments" in page.words
+        assert f"+ 2 comments {WITH_NEXT}" in page.words
         await page.press("backspace")
         assert [comment.text for comment in page.prompt.comments] == ["one"]
-        assert f"{WITH_NEXT}1 comment" in page.words
+        assert f"+ 1 comment {WITH_NEXT}" in page.words
         await page.press("backspace")
         assert WITH_NEXT not in page.words
 

@@ -317,6 +317,14 @@ async def test_the_keys_are_named_whole_in_every_width() -> None:
                 assert key in shown, size
 
 
+@pytest.mark.parametrize("size", [(120, 40), (160, 50), (200, 60)])
+async def test_the_conversation_keeps_a_third_of_a_large_screen(size: tuple[int, int]) -> None:
+    async with open_page(size=size) as page:
+        await page.ask("call", content=(LONG_DIFF,))
+        first = next(at for at, line in enumerate(page.lines) if line.lstrip().startswith("╭"))
+        assert size[1] // 3 <= first <= size[1] // 3 + 2
+
+
 async def test_on_a_small_screen_the_way_to_read_all_is_named_before_other_keys() -> None:
     async with open_page(size=(60, 16)) as page:
         await page.ask("first", title="Edit long.py", content=(LONG_DIFF,))

@@ -240,6 +240,15 @@ def test_a_reported_path_that_a_diff_names_is_not_told_again() -> None:
     assert "path: a.py" in draw(content=(diff,), raw_input={"path": "a.py"})
 
 
+def test_a_change_of_one_line_that_is_also_reported_is_not_told_again() -> None:
+    change = {"old_string": "return a", "new_string": "return b"}
+    diff = TextDiff("/project/a.py", change["new_string"], change["old_string"])
+    assert draw(content=(diff,), raw_input={**change, "replace_all": True})[-1] == "replace_all: true"
+    assert not any("_string" in line for line in draw(content=(diff,), raw_input=change))
+    for other in ({"command": "return b"}, {**change, "new_string": "return c"}):
+        assert set(draw(content=(diff,), raw_input=other)) >= {f"{name}: {text}" for name, text in other.items()}
+
+
 # What the user should know first
 
 

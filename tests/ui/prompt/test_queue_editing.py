@@ -143,7 +143,9 @@ async def test_a_long_command_does_not_hide_how_to_keep_its_output_back() -> Non
     async with open_page(size=(80, 24)) as page:
         page.pilot.app.screen.query_one(QueueLines).show(QueueSummary(outputs=(f"echo {'word ' * 12}",)))
         await page.press("a")
-        assert "with your next prompt (Backspace removes it): output of `echo" in page.text
+        assert "+ output of `echo word word … with your next prompt (Backspace removes it)" in page.text
+        await page.pilot.resize_terminal(40, 12)
+        await page.until(lambda: "+ output of `echo wor… with" in page.text)
 
 
 async def test_a_queued_prompt_is_sent_now_and_the_others_follow_in_order() -> None:

@@ -223,6 +223,9 @@ async def test_labels_that_are_cut_keep_what_tells_their_titles_apart(open_desk:
         ):
             await desk.pilot.resize_terminal(width, 24)
             await desk.until(lambda line=line: tab_line(desk) == line)  # type: ignore[misc]
+        await desk.send("/rename Fix the lexer now")  # as the second one is called: nothing tells them apart
+        await desk.pilot.resize_terminal(56, 24)
+        await desk.until(lambda: tab_line(desk) == "1 ● …parser n…  2 ● …lexer now  3 ● Fix the lexer now")
 
 
 async def test_worktrees_that_are_called_as_their_agent_have_a_number(open_desk: OpenDesk) -> None:
