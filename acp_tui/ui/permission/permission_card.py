@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 ALWAYS_ROWS: Final = 18
 """The card may take this many rows, also where it leaves the conversation less than a third of the screen."""
+FEW_ROWS: Final = 10
+"""The card may take so many more if all of the request is in view then."""
 ENOUGH_ROWS: Final = 14
 """If this many rows are left next to the plan, the card leaves it in view."""
 BORDER_ROWS: Final = 2
@@ -60,10 +62,9 @@ class Docked(Place):
         return before != (self.room, self._beside)
 
     def rows_for(self, wanted: RowCounts) -> RowCounts | None:
-        """As many as the request needs. On a large screen, the conversation keeps a third of it; less if few are missing."""
-        height, whole = self.card.app.size.height, BORDER_ROWS + sum(wanted)
-        kept = height // (8 if whole <= self.room - height // 8 else 3)
-        most = min(self.room, max(self.room - kept, ALWAYS_ROWS))
+        """As many as the request needs. On a large screen, the conversation keeps a third , unless few are missing."""
+        whole, most = BORDER_ROWS + sum(wanted), max(self.room - self.card.app.size.height // 3, ALWAYS_ROWS)
+        most = min(self.room, whole if whole <= most + FEW_ROWS else most)
         left = self.room - self._beside
         self._needs_all = left < min(whole, most, ENOUGH_ROWS)
         rows = share_out(wanted, (most if self._needs_all else min(most, left)) - BORDER_ROWS)
