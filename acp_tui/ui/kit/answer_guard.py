@@ -276,6 +276,8 @@ class QuestionGuard(AnswerGuard):
         """Ends a warning."""
         self._is_too_soon = False
         """Whether it shows that the last key or click didn't count. It shows until the next one, or would count."""
+        self._told_at = -math.inf
+        """When that was on the user's own screen."""
 
     def come(self) -> None:
         """Note that the user has come to the question, so that each key is meant for it."""
@@ -506,18 +508,19 @@ class QuestionGuard(AnswerGuard):
         counts = self.can_answer and not (self.allows and not rejects and self.is_early)
         if not counts:
             self._show(self.why_not(again))
-            self._is_too_soon = True
-            self.when_shown("too soon", self._let_read)
+            self._is_too_soon, self._told_at = True, math.inf
+            self.when_shown("too soon", self._note_told)
+            self._warning = self._asks.set_timer(WARNING_S, self._end_too_soon)
         return counts
 
-    def _let_read(self, _: float) -> None:
-        if self._is_too_soon:
-            self._warning = self._asks.set_timer(WARNING_S, self._end_too_soon)
+    def _note_told(self, at_s: float) -> None:
+        self._told_at = self._clock() - age_of(at_s, time.monotonic())
 
     def _end_too_soon(self) -> None:
-        """Show the keys again, unless one still wouldn't count."""
-        is_early = self.allows and self._clock() < self._on_screen_at + GUARD_S
-        if self.is_open and not is_early and not self.is_asked_elsewhere:
+        """Show the keys again, unless there was no time to read that, or a key still wouldn't count."""
+        on_screen_at = self._on_screen_at if self.allows else -math.inf
+        counts = self.is_open and self._clock() >= on_screen_at + GUARD_S and not self.is_asked_elsewhere
+        if counts and self._clock() >= self._told_at + WARNING_S:
             self._show("")
         else:
             self._warning = self._asks.set_timer(GUARD_S, self._end_too_soon)
