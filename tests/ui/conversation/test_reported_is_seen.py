@@ -193,7 +193,7 @@ async def test_the_full_screen_goes_on_where_the_card_ended() -> None:
 
 
 async def test_what_fits_the_whole_screen_needs_no_reading_on() -> None:
-    fits = TextDiff("/project/short.py", "".join(f"line {number}\n" for number in range(1, 19)))
+    fits = TextDiff("/project/short.py", "".join(f"line {number}\n" for number in range(1, 31)))
     async with open_page(size=(100, 40)) as page:
         await page.ask("call", kind="edit", content=(fits,))
         await page.enter_card()
@@ -204,7 +204,7 @@ async def test_what_fits_the_whole_screen_needs_no_reading_on() -> None:
 
 @pytest.mark.parametrize("size", [(100, 40), (80, 24), (40, 12)])
 async def test_what_was_seen_on_the_full_screen_is_seen_on_the_card(size: tuple[int, int]) -> None:
-    fits = TextDiff("/project/short.py", "".join(f"line {number}\n" for number in range(1, 19)))
+    fits = TextDiff("/project/short.py", "".join(f"line {number}\n" for number in range(1, 31)))
     async with open_page(size=(100, 40)) as page:
         await page.ask("call", kind="edit", content=(fits,))
         await page.enter_card()
