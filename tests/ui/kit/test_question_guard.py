@@ -282,6 +282,15 @@ def test_a_paste_is_text(question: Question) -> None:
     assert (question.done, question.draft) == ([], "y")
 
 
+def test_a_press_soon_after_a_release_does_not_count(question: Question) -> None:
+    counted: list[bool] = []
+    for pause_s in (GUARD_S, GUARD_S / 2):
+        question.clock.now_s += pause_s
+        question.guard.press(MouseDown(None, 0, 0, 0, 0, 1, False, False, False), "yes")
+        question.guard.click("yes", lambda: counted.append(question.guard.can_answer))
+    assert counted == [True, False]
+
+
 def test_a_click_counts_where_the_mouse_was_pressed(question: Question) -> None:
     counted: list[bool] = []
     question.guard.press(MouseDown(None, 0, 0, 0, 0, 1, False, False, False), "yes")
