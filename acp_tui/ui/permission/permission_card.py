@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 ALWAYS_ROWS: Final = 18
 """The card may take this many rows, also where it leaves the conversation less than a third of the screen."""
-FEW_ROWS: Final = 10
+FEW_ROWS: Final = 5
 """The card may take so many more if all of the request is in view then."""
 ENOUGH_ROWS: Final = 14
 """If this many rows are left next to the plan, the card leaves it in view."""
@@ -62,7 +62,7 @@ class Docked(Place):
         return before != (self.room, self._beside)
 
     def rows_for(self, wanted: RowCounts) -> RowCounts | None:
-        """As many as the request needs. On a large screen, the conversation keeps a third , unless few are missing."""
+        """As many as the request needs. On a large screen, the conversation keeps a third, unless few rows are missing."""
         whole, most = BORDER_ROWS + sum(wanted), max(self.room - self.card.app.size.height // 3, ALWAYS_ROWS)
         most = min(self.room, whole if whole <= most + FEW_ROWS else most)
         left = self.room - self._beside
