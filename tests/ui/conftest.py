@@ -50,8 +50,8 @@ def keys_wait(monkeypatch: pytest.MonkeyPatch, keys_do_not_wait: None) -> None:
 def far_screen(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have the terminal confirm all that it is given, as tmux does, and nothing ever get from there to the user."""
 
-    def when_shown(_key: object, _widget: Widget, tell: Callable[[float], None], *, is_known: bool = False) -> None:
-        if is_known:
+    def when_shown(_key: object, _widget: Widget, tell: Callable[[float], None], **how: bool) -> None:
+        if how["is_known"]:
             tell(time.monotonic())
 
     fence = SimpleNamespace(when_shown=when_shown, is_awaited=lambda _: True, has_input_since=lambda _: False)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from typing import Any, ClassVar, Final, NamedTuple, Protocol
 
@@ -142,15 +142,26 @@ class AnswerGuard:
         self.when_shown("question", self._note_shown, is_known=True)
         self.when_shown("question on screen", self._note_on_screen, is_known=is_known)
 
-    def when_shown(self, what: str, tell: Callable[[float], None], *, is_known: bool = False) -> None:
+    def when_shown(
+        self, what: Hashable, tell: Callable[[float], None], *, is_known: bool = False, is_same: bool = False
+    ) -> None:
         """Call `tell` with the time when the terminal has shown the widget as it is now; at once without a terminal.
 
-        A later call with the same `what` replaces this one.
+        A later call with the same `what` replaces this one, unless all of it was sent, and it `is_same`.
         """
         if self._widget is not None and self._fence is not None:
-            self._fence.when_shown((self, what), self._widget, tell, is_known=is_known)
+            self._fence.when_shown((self, what), self._widget, tell, is_known=is_known, is_same=is_same)
         else:
             tell(time.monotonic())
+
+    def leave(self, what: Hashable) -> None:
+        """Note that what was to be shown isn't there anymore."""
+        if self._fence is not None:
+            self._fence.leave((self, what))
+
+    def is_awaited(self, what: Hashable) -> bool:
+        """Whether the terminal has yet to show it."""
+        return self._fence is not None and self._fence.is_awaited((self, what))
 
     @property
     def _fence(self) -> Fence | None:
@@ -211,8 +222,7 @@ class AnswerGuard:
 
     def _arm_if_forgotten(self) -> None:
         """Arm it if what it waits for was never painted, because something covered it."""
-        is_awaited = self._fence is not None and self._fence.is_awaited((self, "question"))
-        if self._shown_at == math.inf and not is_awaited:
+        if self._shown_at == math.inf and not self.is_awaited("question"):
             self.arm()
 
     def _may_be_held(self, key: str, at_s: float) -> bool:

@@ -62,7 +62,7 @@ class Docked(Place):
         return before != (self.room, self._beside)
 
     def rows_for(self, wanted: RowCounts) -> RowCounts | None:
-        """As many as the request needs. On a large screen, the conversation keeps a third, unless few rows are missing."""
+        """As many as the request needs. On a large screen, the conversation keeps a third, unless few are missing."""
         whole, most = BORDER_ROWS + sum(wanted), max(self.room - self.card.app.size.height // 3, ALWAYS_ROWS)
         most = min(self.room, whole if whole <= most + FEW_ROWS else most)
         left = self.room - self._beside

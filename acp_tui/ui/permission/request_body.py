@@ -183,8 +183,11 @@ class RequestBody(Vertical):
         """On the full screen, the top or the first row not seen elsewhere, once that is known."""
         self._pending: int | None = None
         """The line to scroll to once the layout is ready; None if that is done."""
+        self._reads: tuple[object, ...] = ()
+        self._pages: dict[range, object] = {}
+        """The rows that were in view while it reads like that, each with what the guard knows them by."""
         self._ends_in_view = False
-        """Whether all rows not seen yet are in view, so that only the terminal has to show them."""
+        """Whether only the terminal has to show more: all rows not seen yet are in view, or were."""
         self._shows_raw = False
         self.warning = ""
         """Shown in place of the keys until the user does something else."""
@@ -448,13 +451,20 @@ class RequestBody(Vertical):
         self.call_after_refresh(self._record_rows)
 
     def _record_rows(self) -> None:
-        """Record the rows in view as seen, once the terminal has shown them. Scrolling on before that shows others."""
-        if (rows := self._rows_in_view) is not None:
-            state, way = self._state, self._way
-            self._host.guard.when_shown("rows", lambda _: self._note_seen(state, way, rows))
-            before, self._ends_in_view = self._ends_in_view, self._next_unseen(rows.stop) in rows
-            if self.drawing.seen.wanted and before != self._ends_in_view:
-                self.lay_out()
+        """Record the rows in view as seen, once the terminal has shown them, also if others are in view by then."""
+        if (rows := self._rows_in_view) is None:
+            return
+        state, way, guard = self._state, self._way, self._host.guard
+        if self._reads != (state, way):
+            self._reads, self._pages = (state, way), {}
+        page = self._pages.setdefault(rows, object())
+        for left in self._pages.values():
+            if left is not page:
+                guard.leave(left)
+        guard.when_shown(page, lambda _: self._note_seen(state, way, rows), is_same=True)
+        before, self._ends_in_view = self._ends_in_view, self._next_unseen(0) >= self.drawn.needed
+        if self.drawing.seen.wanted and before != self._ends_in_view:
+            self.lay_out()
 
     @property
     def _rows_in_view(self) -> range | None:
@@ -480,7 +490,14 @@ class RequestBody(Vertical):
             self.lay_out()  # the warning says what is left to see
 
     def _next_unseen(self, at: int) -> int:
-        return self.drawing.seen.next_unseen(self._way, self.drawn.lines[: self.drawn.needed], at)
+        pages = self._pages if self._reads == (self._state, self._way) else {}
+        awaited = {row for rows, page in pages.items() if self._host.guard.is_awaited(page) for row in rows}
+        return self.drawing.seen.next_unseen(self._way, self.drawn.lines[: self.drawn.needed], at, but=awaited)
+
+    @property
+    def has_more(self) -> bool:
+        """Whether to allow it only leads to what wasn't in view yet."""
+        return not (self.drawing.seen.is_all_seen or self._ends_in_view)
 
     def may_allow(self, option_id: str, again: str) -> bool:
         """Whether everything was in view. If part of it can't be shown, the user has to repeat the choice, too."""
@@ -494,8 +511,8 @@ class RequestBody(Vertical):
 
     def go_to_unseen(self) -> None:
         """Scroll on to the next row not seen yet."""
-        if self.rows is not None:
-            self.go_to(self._next_unseen(self.at_row))
+        if self.rows is not None and (row := self._next_unseen(self.at_row)) < self.drawn.needed:
+            self.go_to(row)
 
     @property
     def _why_once_more(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import posixpath
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import replace
 from itertools import count, islice, takewhile
 from typing import Any, Final, NamedTuple, assert_never
@@ -65,9 +65,12 @@ class SeenRows:
         seen.update(rows)
         self.is_all_seen = self.is_all_seen or len(seen) >= len(lines)
 
-    def next_unseen(self, way: Hashable, lines: Sequence[Strip], at: int = 0) -> int:
-        """The first row from there on that hasn't been in view, drawn in this way; if there is none, from the top."""
-        seen = self._seen(way, lines)
+    def next_unseen(self, way: Hashable, lines: Sequence[Strip], at: int, but: Collection[int]) -> int:
+        """The first row from there on, or else from the top, that hasn't been in view, drawn in this way, `but` these.
+
+        If there is none, the number of lines.
+        """
+        seen = self._seen(way, lines).union(but)
         return next((row for row in (*range(at, len(lines)), *range(at)) if row not in seen), len(lines))
 
     def _seen(self, way: Hashable, lines: Sequence[Strip]) -> set[int]:

@@ -238,9 +238,11 @@ class AnswerableRequest(Vertical, can_focus=True):
         self.guard.can_answer &= self.has_focus
         if not self.has_room:
             self.show_rest()
-        elif self.guard.may_answer(again, rejects=option.is_rejection):
+            return
+        has_more = not option.is_rejection and self.body.has_more
+        if self.guard.may_answer(again, rejects=option.is_rejection or has_more):
             self.guard.take_typed()
-            if option.is_rejection or self.body.may_allow(option.option_id, again):
+            if option.is_rejection or (self.body.may_allow(option.option_id, again) and not has_more):
                 self.user.answer_request(self.asked.request.key, option.option_id)
             else:
                 self.guard.arm()

@@ -17,6 +17,7 @@ from textual.errors import NoWidget
 from textual.widget import Widget
 
 from acp_tui.client.desktop import UNANSWERED_S
+from acp_tui.conversation import GUARD_S
 from acp_tui.ui.textual_gaps.flow_control import LOST_S
 
 RETRY_S: Final = 0.02
@@ -92,15 +93,29 @@ class Fence:
         """Whether `when_shown` was called with this key, and isn't done yet."""
         return key in self._waits
 
+    def leave(self, key: Hashable) -> None:
+        """Note that what was to be shown is gone. It will have been shown if it was sent whole a pause before that."""
+        wait = self._waits.get(key)
+        if wait is not None and (wait.number is None or time.monotonic() < wait.asked_s + GUARD_S):
+            del self._waits[key]
+
     def when_shown(
-        self, key: Hashable, widget: Widget, tell: Callable[[float], None], *, is_known: bool = False
+        self,
+        key: Hashable,
+        widget: Widget,
+        tell: Callable[[float], None],
+        *,
+        is_known: bool = False,
+        is_same: bool = False,
     ) -> None:
         """Call `tell` with the time when the terminal has shown this widget as it is now.
 
         `is_known`: its answer counts, whether or not the user's screen has got that far.
-        A later call with the same key replaces this one. Never calls `tell` if the widget isn't painted, because it or
-        its screen is covered or hidden.
+        A later call with the same key replaces this one, unless all of it was sent, and it `is_same`. Never calls
+        `tell` if the widget isn't painted, because it or its screen is covered or hidden.
         """
+        if is_same and key in self._waits and self._waits[key].number is not None:
+            return
         wait = self._waits[key] = _Wait(tell, is_known)
         if not widget.call_after_refresh(self._note_painted, key, wait, widget):
             del self._waits[key]  # it's on its way out

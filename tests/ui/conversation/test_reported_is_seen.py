@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import time
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -222,22 +223,63 @@ async def test_what_was_seen_on_the_full_screen_is_seen_on_the_card(size: tuple[
         assert page.decisions == {"call": ALLOW.option_id}
 
 
+class LateTerminal:
+    """Stands for tmux, which says at once that it has something, and later that the user's terminal has it."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._pages: dict[object, Callable[[float], None]] = {}
+        self._when_shown = AnswerGuard.when_shown
+        monkeypatch.setattr(AnswerGuard, "when_shown", lambda *wanted, **how: self.show(*wanted, **how))
+        monkeypatch.setattr(AnswerGuard, "is_awaited", lambda _, what: what in self._pages)
+        monkeypatch.setattr(AnswerGuard, "leave", lambda *_: None)  # it was there long enough
+
+    def show(
+        self, guard: AnswerGuard, what: object, tell: Callable[[float], None], *, is_same: bool = False, **how: bool
+    ) -> None:
+        """Tell it of a page later, and of all else now."""
+        if is_same:
+            self._pages.setdefault(what, tell)
+        else:
+            self._when_shown(guard, what, tell, **how)
+
+    def has_shown_all(self) -> None:
+        """The user's terminal has all pages, one after the other."""
+        pages, self._pages = self._pages, {}
+        for tell in pages.values():
+            tell(time.monotonic())
+
+
 async def test_what_the_terminal_has_yet_to_show_is_not_called_unseen(monkeypatch: pytest.MonkeyPatch) -> None:
-    when_shown = AnswerGuard.when_shown
-
-    def rows_are_late(self: AnswerGuard, what: str, tell: Callable[[float], None], *, is_known: bool = False) -> None:
-        if what != "rows":
-            when_shown(self, what, tell, is_known=is_known)
-
     async with open_page(size=(100, 40)) as page:
         await page.ask("call", kind="edit", content=(LONG,))
         await page.enter_card()
         await page.press("1")
         assert "You haven't seen all of it" in _words(page), page.text
-        monkeypatch.setattr(AnswerGuard, "when_shown", rows_are_late)
+        LateTerminal(monkeypatch)
         await page.pilot.resize_terminal(100, 130)
         await page.until(lambda: "line 80" in page.text and "You haven't seen" not in _words(page))
         assert page.decisions == {}
+
+
+@pytest.mark.parametrize("key", ["1", "pagedown"])
+async def test_pages_count_that_the_terminal_shows_after_others_came(monkeypatch: pytest.MonkeyPatch, key: str) -> None:
+    async with open_page(size=(100, 30)) as page:
+        await page.ask("call", kind="edit", content=(LONG,))
+        await page.enter_card()
+        terminal = LateTerminal(monkeypatch)
+        await page.press("f")
+        for _ in range(9):
+            page.clock.pass_guard()
+            await page.press(key)
+        await page.until(lambda: "line 80" in page.text)
+        page.clock.pass_guard()
+        await page.press("1")
+        assert "line 80" in page.text, "it doesn't lead back to what is on its way"
+        assert page.decisions == {}, "it wasn't shown yet"
+        terminal.has_shown_all()
+        page.clock.pass_guard()
+        await page.press("1")
+        assert page.decisions == {"call": ALLOW.option_id}
 
 
 async def test_a_card_that_is_too_small_says_where_to_read_on() -> None:

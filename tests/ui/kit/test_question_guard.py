@@ -340,7 +340,13 @@ class Multiplexer:
         """When it had shown the question as it is now."""
 
     def when_shown(
-        self, key: tuple[object, str], _widget: Widget, tell: Callable[[float], None], *, is_known: bool = False
+        self,
+        key: tuple[object, str],
+        _widget: Widget,
+        tell: Callable[[float], None],
+        *,
+        is_known: bool = False,
+        is_same: bool = False,
     ) -> None:
         self._on_its_way.pop(key, None)
         self._waits[key] = tell, is_known

@@ -326,7 +326,7 @@ async def test_enter_again_is_not_for_what_the_terminal_does_not_show_yet(
 ) -> None:
     shown: dict[object, Callable[[float], None]] = {}
 
-    def when_shown(key: object, _: Widget, tell: Callable[[float], None], *, is_known: bool = False) -> None:
+    def when_shown(key: object, _: Widget, tell: Callable[[float], None], **how: bool) -> None:
         shown[key] = tell
 
     fence = SimpleNamespace(when_shown=when_shown, is_awaited=shown.__contains__, has_input_since=lambda _: False)

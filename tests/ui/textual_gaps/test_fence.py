@@ -114,6 +114,28 @@ async def test_an_answer_to_an_earlier_question_shows_nothing_of_what_came_later
     assert len(shown.told) == 1
 
 
+@pytest.mark.parametrize(("pause_s", "times"), [(0.0, 1), (1000.0, 0)])
+async def test_what_was_sent_whole_a_pause_before_it_left_is_shown(
+    shown: Shown, monkeypatch: pytest.MonkeyPatch, pause_s: float, times: int
+) -> None:
+    monkeypatch.setattr(fences, "GUARD_S", pause_s)
+    shown.wait()
+    shown.fence.leave("key")
+    shown.answer(1)
+    assert len(shown.told) == times
+
+
+async def test_what_left_before_it_was_sent_whole_is_not_shown(shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fences, "GUARD_S", 0.0)
+    shown.missed.add(3)
+    shown.wait()
+    shown.fence.leave("key")
+    shown.missed.clear()
+    shown.fence.note_sent()
+    shown.answer(1)
+    assert shown.told == []
+
+
 async def test_what_looks_as_before_is_shown_already(shown: Shown) -> None:
     shown.wait()
     shown.answer(1)
