@@ -304,7 +304,7 @@ class ElicitationAnswered:
     at: float | None = None
     """Seconds since the epoch, if known."""
     values: tuple[FieldAnswer, ...] = ()
-    """The values the form was accepted with. A recording masks them."""
+    """The values the form was accepted with. A recording masks all but choices."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,8 @@ class RecordedReply:
     after_s: float
     values: Mapping[str, Any] | None = None
     """The values in the recording; None if there are none."""
+    told: tuple[elicitation.FieldAnswer, ...] = ()
+    """What the recording keeps of them in words."""
     is_masked: bool = True
     """Whether the recording keeps only that a field was filled in."""
 
@@ -59,8 +61,11 @@ def _fields(form: elicitation.Form, reply: RecordedReply | None) -> Iterator[Con
 
 
 def _title(each: elicitation.Field) -> str:
-    title = None if isinstance(each, elicitation.UnknownField) else each.title
-    return make_visible_line(title or each.name) + (" *" if each.is_required else "")
+    return make_visible_line(_name(each)) + (" *" if each.is_required else "")
+
+
+def _name(each: elicitation.Field) -> str:
+    return (None if isinstance(each, elicitation.UnknownField) else each.title) or each.name
 
 
 def _value(each: elicitation.Field, reply: RecordedReply | None) -> Content:
@@ -73,6 +78,9 @@ def _value(each: elicitation.Field, reply: RecordedReply | None) -> Content:
         return Content.styled("left empty", MUTED)
     if not reply.is_masked or isinstance(value, bool):
         return Content(_said(each, value))
+    for told in reply.told:
+        if told.is_choice and told.name == _name(each):
+            return Content(make_visible_line(told.value))
     return Content.styled(f"{len(value)} chosen" if isinstance(value, list) else "filled in, masked", MUTED)
 
 

@@ -271,10 +271,10 @@ class Timeline:
 
     def _note_reply(self, event: Event) -> None:
         match event:
-            case OwnAction(at, session_id, ElicitationAnswered(key, action)):
+            case OwnAction(at, session_id, ElicitationAnswered(key, action, _, told)):
                 question = self._replying = self.question(session_id, key, self.length)
                 after_s = at - self._elicited.get(question, at)
-                self.replies[question] = RecordedReply(action, after_s, is_masked=not self.header.is_raw)
+                self.replies[question] = RecordedReply(action, after_s, told=told, is_masked=not self.header.is_raw)
             case Frame(direction=way, data=data) if self._replying is not None and way.value == "out":
                 question, self._replying = self._replying, None
                 self.replies[question] = replace(self.replies[question], values=_filled_in(data))

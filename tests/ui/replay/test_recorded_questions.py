@@ -7,6 +7,7 @@ import pytest
 from acp_tui.conversation.elicitation import (
     ChoiceField,
     Field,
+    FieldAnswer,
     FieldChoice,
     Form,
     MultiChoiceField,
@@ -31,3 +32,11 @@ LICENCES = (FieldChoice("mit", "MIT"), FieldChoice("mpl", "Mozilla"))
 def test_a_value_of_any_form_is_told(field: Field, value: Any, words: str) -> None:
     reply = RecordedReply("accept", 1.0, {field.name: value}, is_masked=False)
     assert recorded_form(Form(RequestKey(1), "?", (field,)), reply).plain.endswith(f"a  {words}")
+
+
+def test_a_choice_is_told_in_words_where_the_answer_is_masked() -> None:
+    fields = (ChoiceField("a", LICENCES, "Licence"), ChoiceField("b", LICENCES))
+    told = (FieldAnswer("Licence", "Mozilla", is_choice=True), FieldAnswer("b", "***"))
+    reply = RecordedReply("accept", 1.0, {"a": "***", "b": "***"}, told)
+    lines = recorded_form(Form(RequestKey(1), "?", fields), reply).plain.splitlines()
+    assert lines[-2:] == ["  Licence  Mozilla", "  b        filled in, masked"]
