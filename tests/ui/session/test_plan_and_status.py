@@ -273,6 +273,15 @@ async def test_an_on_off_option_and_a_value_beyond_the_choices_are_shown() -> No
         assert "mode: secret · Fast: on" in page.status
 
 
+async def test_another_kind_of_mode_is_beside_the_mode_once_it_is_not_at_its_first_value() -> None:
+    choices = Choice("default", "Default"), Choice("plan", "Plan")
+    usual, left = (SelectOption("how", "How", one.value, choices, "collaboration_mode") for one in choices)
+    async with open_page(OptionsReplaced((usual, MODE, MODEL))) as page:
+        assert "  mode: Ask · model: Large 4" in page.status
+        await page.apply(OptionsReplaced((left, MODE, MODEL)))
+        assert "mode: Ask · mode: Plan · model: Large 4" in page.status
+
+
 async def test_the_status_line_has_the_parts_that_were_chosen_in_their_order() -> None:
     async with open_page(OptionsReplaced((MODEL, MODE)), UsageReported(Usage(5, 10))) as page:
         assert "5/10 · mode: Ask · model: Large 4 · F1 help" in page.status
