@@ -465,7 +465,8 @@ def _value(option: facts.ConfigOption, wanted: str) -> str | bool:
     values = [choice.value for choice in option.choices]
     value = wanted if wanted in values else by_name.get(wanted.lower())
     if value is None:
-        raise errors.Unsupported(f"{option.option_id} can't be {wanted!r}", hint=f"it is one of {', '.join(values)}")
+        names = ", ".join(choice.name for choice in option.choices)
+        raise errors.Unsupported(f"{option.option_id} can't be {wanted!r}", hint=f"it is one of {names}")
     return value
 
 
