@@ -405,6 +405,8 @@ class Disconnected:
     stderr_tail: str = ""
     is_fault: bool = True
     """Whether what it was at has failed by that. Otherwise, nobody knows how it ended."""
+    is_again: bool = False
+    """Whether it was gone before, and couldn't be started again."""
 
 
 @dataclass(frozen=True, slots=True)
