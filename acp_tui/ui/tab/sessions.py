@@ -325,13 +325,13 @@ class HistoryController:
         agent, name, can_forget = self._agent_of(session), session.shown_agent, await self._can_forget(session)
         deletes = agent is not None and agent.capabilities.delete_session
         fate = []
+        if session.recorded is not None:
+            fate.append(f"{'deletes' if can_forget else 'archives'} its recording")
         if deletes:
             fate.append(f"{name} deletes it")
         elif self._may_stay(session):
             why = "isn't running" if agent is None else "can't delete sessions"
             fate.append(f"{name} {'keeps' if session.is_listed else 'may keep'} it, as it {why}")
-        if session.recorded is not None:
-            fate.append(f"acp-tui {'deletes' if can_forget else 'archives'} its recording")
         known = await to_thread.run_sync(known_worktree, session.cwd)
         if known is not None and session.has_folder:
             fate.append(f"its worktree and branch stay: git worktree remove {shlex.quote(known.root)}")
