@@ -131,8 +131,7 @@ class HistoryController:
         past = known[one.key] if one is not None else None
         sign, _ = MARKS[tab.state]
         panel, said, session = tab.panel, tab.conversation, tab.session
-        is_alone = sum(one.cwd == tab.cwd for one in self._tab.app.tabs) == 1  # else whose changes are they?
-        summary = tab.changes.summary() if tab.changes is not None and is_alone else ""
+        summary = tab.changes.summary() if tab.changes is not None else ""
         return SessionRow(
             tab.mode,
             tab.session_title,
