@@ -281,7 +281,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
         "turn a session into Markdown, JSON, or a picture",
         acp_tui.cli.replay.write_rendering,
         SOURCE,
-        needs="what to render: acp-tui render ID -o FILE.md; to list yours: acp-tui sessions",
+        needs="what to render: acp-tui render ID -o FILE.md (-o - prints the screen); to list yours: acp-tui sessions",
         options=(
             Option(
                 ("--output", "-o"),

@@ -85,7 +85,7 @@ def demo(args: Args, play: Callable[[str, Args], int]) -> int:
     """List the demo's scenarios, or `play` one of the user's own, or the default one with the user's prompt."""
     if args.list:
         return _list_scenarios(args.format)
-    if not _is_meant_as_scenario(args.word):
+    if not _is_meant_as_scenario(args.word, is_alone=args.prompt is None):
         if args.prompt is not None:
             raise UsageError(unquoted_prompt(args.prompt))
         args.prompt = args.word
@@ -93,7 +93,7 @@ def demo(args: Args, play: Callable[[str, Args], int]) -> int:
     try:
         load(args.word)  # before its agent fails because of it
     except UnknownScenario as error:
-        say(f"{error}\n  to list the scenarios: acp-tui demo --list")
+        say(f"{error}\n  to list the scenarios: acp-tui demo --list; to send a word: acp-tui demo {DEFAULT} WORD")
     except ScenarioError as error:
         say(str(error))
     else:
@@ -112,6 +112,7 @@ def _list_scenarios(form: str) -> int:
     return ExitCode.DONE
 
 
-def _is_meant_as_scenario(word: str) -> bool:
+def _is_meant_as_scenario(word: str, *, is_alone: bool) -> bool:
+    is_name = " " not in word if is_alone else bool(nearest(word, names()))
     is_file = word.endswith(".toml") or os.path.exists(word)  # noqa: PTH110 - a Path raises for a name that is too long
-    return is_file or (bool(nearest(word, names())) and load(DEFAULT).matching(word) is None)
+    return is_file or (is_name and load(DEFAULT).matching(word) is None)

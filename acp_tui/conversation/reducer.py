@@ -339,7 +339,11 @@ def _turn_ended(conversation: Conversation, stop_reason: str, usage: facts.TurnU
     if stop_reason == "cancelled":
         touched = _settle_calls_of_turn(conversation, tool_calls.CANCELLED)
     else:
-        touched = _settle_untold_calls(conversation)
+        # Those whose end the agent didn't tell, except for subagents. It includes what waits for the user: whether its
+        # question is canceled before or after that makes no difference.
+        calls, subagents = _unsettled_calls_of_turn(conversation), conversation.subagents
+        untold = {call_id for call_id in calls if facts.SessionId(call_id) not in subagents}
+        touched = _settle_calls(conversation, tool_calls.UNFINISHED, untold)
     if stop_reason != "end_turn":
         touched = (*touched, _append(conversation, entries.TurnEnd(stop_reason)))
     return _end_turn(conversation, touched, stop_reason)
@@ -382,7 +386,8 @@ def _disconnected(conversation: Conversation, update: updates.Disconnected) -> C
     if not conversation.is_connected and not update.is_again:
         return NOTHING
     conversation.is_connected = False
-    let_go = _let_go(conversation, tool_calls.FAILED if update.is_fault else tool_calls.UNFINISHED)
+    status = tool_calls.FAILED if update.is_fault else tool_calls.UNFINISHED
+    let_go = _let_go(conversation, status, None if update.reason else tool_calls.UNFINISHED)
     if not update.reason:
         return let_go
     failure = entries.Failure(update.reason, stderr_tail=update.stderr_tail)
@@ -412,8 +417,13 @@ def _reconnected(conversation: Conversation, update: updates.Reconnected) -> Cha
     return Change((*let_go.entries, _append(conversation, update)), about)
 
 
-def _let_go(conversation: Conversation, status: str = tool_calls.FAILED) -> Change:
-    """Clear everything that waits for the agent: the turn, questions, and unfinished calls, which get this status."""
+def _let_go(
+    conversation: Conversation, status: str = tool_calls.FAILED, stop_reason: str | None = tool_calls.UNFINISHED
+) -> Change:
+    """Clear everything that waits for the agent: the turn, questions, and unfinished calls, which get this status.
+
+    What was said of the turn would read as a whole answer without a `stop_reason`, or an entry that tells why it ended.
+    """
     asked = dict.fromkeys(request.tool_call_id for request in conversation.permissions.values())
     for call_id in asked:
         _changing_call(conversation, call_id).waiting = 0
@@ -423,11 +433,12 @@ def _let_go(conversation: Conversation, status: str = tool_calls.FAILED) -> Chan
     waited = tuple(conversation.tool_call_entries[call_id] for call_id in asked)
     if not conversation.is_idle:
         conversation.turn_usage = None  # it's that of the turn before
-        settled = _end_turn(conversation, settled, None).entries
+        told = () if stop_reason is None else (_append(conversation, entries.TurnEnd(stop_reason)),)
+        settled = _end_turn(conversation, (*settled, *told), stop_reason).entries
     conversation.open_message = conversation.echo = None
     at_work = [each for each in conversation.subagents.values() if not each.conversation.is_idle]
     for subagent in at_work:
-        _let_go(subagent.conversation, status)
+        _let_go(subagent.conversation, status, stop_reason)
     settled = (*settled, *(subagent.entry for subagent in at_work))
     about = (facts.Fact.TURN, facts.Fact.CONNECTION, facts.Fact.PERMISSIONS, *forgotten.facts)
     return Change(tuple(dict.fromkeys((*waited, *settled))), about)
@@ -447,19 +458,6 @@ def _unsettled_calls_of_turn(conversation: Conversation) -> set[tool_calls.ToolC
 def _calls_behind(conversation: Conversation) -> set[str]:
     """Those that run in the background."""
     return {work.reference for work in conversation.background if work.kind == "tool_call"}
-
-
-def _settle_untold_calls(conversation: Conversation) -> tuple[entries.EntryId, ...]:
-    """Settle the calls whose end the agent didn't tell, except for subagents.
-
-    It includes what waits for the user: whether its question is canceled before or after that makes no difference.
-    """
-    untold = {
-        call_id
-        for call_id in _unsettled_calls_of_turn(conversation)
-        if facts.SessionId(call_id) not in conversation.subagents
-    }
-    return _settle_calls(conversation, tool_calls.UNFINISHED, untold)
 
 
 def _awaits_nothing(conversation: Conversation, call_id: tool_calls.ToolCallId) -> bool:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _STOP_REASONS: Final = {
     "cancelled": "canceled",
+    "unfinished": "unfinished: the turn was cut off here",
     "refusal": "refused: the agent drops this prompt and everything after it from its context",
     "max_tokens": "stopped: token limit reached",
     "max_turn_requests": "stopped: reached the limit of requests in one turn",

@@ -325,6 +325,11 @@ class FrameSplitter:
         self._partial: list[bytes] = []
         self._partial_bytes = 0
 
+    @property
+    def unfinished(self) -> bytes:
+        """The beginning of the line that hasn't ended."""
+        return b"".join(self._partial[:100])[:500]
+
     def feed(self, data: bytes) -> list[bytes]:
         """Return the lines that `data` completes. Raises FrameTooLarge for a line over the limit."""
         *lines, rest = data.split(b"\n")

@@ -72,7 +72,7 @@ class Wire:
         self._stream = stream
         self._on_line = on_line
         self._on_lost = on_lost
-        self._splitter = messages.FrameSplitter(max_frame_bytes or messages.DEFAULT_MAX_FRAME_BYTES)
+        self.splitter = messages.FrameSplitter(max_frame_bytes or messages.DEFAULT_MAX_FRAME_BYTES)
         self._tap = tap
         self._outgoing: deque[bytes] = deque()
         self._outgoing_changed = anyio.Event()
@@ -180,7 +180,7 @@ class Wire:
             except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
                 return
             is_blank = False
-            for line in self._splitter.feed(data):
+            for line in self.splitter.feed(data):
                 size += len(line) + 1
                 was_blank, is_blank = is_blank, not line or line.isspace()
                 if is_blank and was_blank:

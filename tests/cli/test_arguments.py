@@ -265,6 +265,13 @@ def test_an_unknown_scenario_is_said(capfd: pytest.CaptureFixture[str]):
     assert "--list" in capfd.readouterr().err
 
 
+def test_one_word_that_is_neither_a_scenario_nor_asks_for_a_turn_is_said(capfd: pytest.CaptureFixture[str]):
+    assert main(["demo", "forms"]) == 2
+    assert 'there is no scenario "forms"\n  to list the scenarios: acp-tui demo --list; to send a word: ' in (
+        capfd.readouterr().err
+    )
+
+
 @pytest.mark.parametrize("word", ["long", "failure", "hang", "fix the parser"])
 def test_what_the_demo_takes_as_a_prompt_is_one_on_the_command_line(word: str):
     played: list[tuple[str, str]] = []

@@ -23,11 +23,13 @@ from acp_tui.conversation.updates import (
     ElicitationAsked,
     PermissionAnswered,
     PromptSent,
+    Reconnected,
     SessionUpdate,
     TerminalExited,
     TerminalOpened,
     TurnEnded,
 )
+from acp_tui.conversation.wording import stop_words
 from support.folding import ALLOW, agent, ask, call, fold, prompt, texts, user
 
 OWN = TerminalId("own")
@@ -164,6 +166,17 @@ def test_a_canceled_turn_is_still_one() -> None:
     recall(conversation, was)
     assert conversation.entries == was.entries
     assert TurnEnd("cancelled") in conversation.entries
+
+
+def test_a_turn_that_was_cut_off_says_so_however_it_goes_on() -> None:
+    """A half answer doesn't read as a whole one."""
+    told, resumed = fold(user("Paint"), agent("Wh")), fold(prompt("Paint"), agent("Wh"))
+    recall(told, fold(prompt("Paint"), agent("Wh")))
+    apply(resumed, Reconnected(remembers=True))
+    for conversation in (told, resumed):
+        assert texts(conversation)[:2] == [("user", "Paint"), ("agent", "Wh")]
+        assert conversation.entries[2] == TurnEnd("unfinished")
+        assert stop_words("unfinished") == "unfinished: the turn was cut off here"
 
 
 def test_what_the_agent_tells_before_and_after_the_recorded_turns_stays() -> None:

@@ -143,6 +143,7 @@ class Agent:
         """The negotiated version of ACP; None before the handshake."""
         # Until the handshake chooses one.
         self.connection: Connection = ConnectionV1(self._table, self._offer)
+        self._peer: Peer | None = None
         self.lost: errors.AgentLost | None = None
         self.frames = FrameLog(command.name, command.argv) if keeps_frames else None
         """The last frames on the wire, if a user interface can show them."""
@@ -176,6 +177,14 @@ class Agent:
         if self.command.is_listed:
             return self.command.name
         return self.identity.title or self.identity.name or self.command.name
+
+    @property
+    def said(self) -> list[str]:
+        """The `log`, with a line on stdout that hasn't ended, such as a question, if it's no message that is coming."""
+        begun = self._peer.splitter.unfinished if self._peer is not None else b""
+        if not begun or begun.startswith(b"{"):
+            return list(self.log)
+        return [*self.log, f"{wording.NO_MESSAGE}a line (not ended): {begun.decode('utf-8', 'replace')}"]
 
     @property
     def _awaited(self) -> AgentCommand:
@@ -260,10 +269,9 @@ class Agent:
                 async with self._way() as channel, anyio.create_task_group() as self._servers:
                     self._channel = channel
                     await self._record(channel)
-                    peer = Peer(channel.stream, self.connection, tap=self._see)
-                    self.connection.peer = peer
+                    self._peer = self.connection.peer = Peer(channel.stream, self.connection, tap=self._see)
                     on_open()
-                    await self._serve(peer, channel)
+                    await self._serve(self._peer, channel)
                     self._servers.cancel_scope.cancel()
         finally:
             # The scope above may be cancelled, so waiting needs a shield. The terminals must not outlive us.
@@ -311,8 +319,8 @@ class Agent:
 
     def _lose(self, lost: errors.AgentLost) -> errors.AgentLost:
         self.lost = self.lost or lost
-        if self.protocol_version is None and any(line.startswith(wording.NO_MESSAGE) for line in self.log):
-            self.lost.detail = "\n".join(self.log)  # with what it printed instead of an answer, such as how to log in
+        if self.protocol_version is None and any(line.startswith(wording.NO_MESSAGE) for line in self.said):
+            self.lost.detail = "\n".join(self.said)  # with what it printed instead of an answer, such as how to log in
         if self.sandbox is not None and not self._table.all():
             self.lost.hint = self.lost.hint or self.sandbox.adds_more
         disconnected = updates.Disconnected(str(self.lost), self.lost.detail)

@@ -117,6 +117,10 @@ class Keys:
             return True
         if not isinstance(event, events.Key) or event.is_forwarded:
             return False
+        around = self._app.focused.ancestors_with_self if self._app.focused is not None else []
+        card = next((at for at, place in enumerate(around) if place.has_class(ASKING)), -1)
+        for place in around[: card + 1]:  # the keys before this one go up to the card, and may move the focus
+            await caught_up(place)
         app, screen = self._app, self._app.screen
         if screen.focused is not None and not screen.focused.is_attached:
             screen.set_focus(None)  # it got the focus while it was being removed, and would swallow every key
@@ -258,7 +262,7 @@ def follow_keys(widget: Widget, redraw: Callable[[], None]) -> None:
         widget.watch(widget.app, "keymap", redraw, init=False)
 
 
-async def caught_up(field: Widget) -> None:
+async def caught_up(field: DOMNode) -> None:
     """Wait until the field has received earlier keys: a key bound with priority overtakes those before it."""
     has_all = anyio.Event()
     if field.call_later(has_all.set):

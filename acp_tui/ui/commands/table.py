@@ -86,7 +86,7 @@ def _of_a_tab() -> tuple[Command, ...]:
                   when=lambda do: bool(do.said.options)),
         _anywhere("choose_session", "f3", lambda do, _: do.choose_session(), "Sessions",
                   "that need you, work, are open, hosted, or earlier: answer, open, rename, pin, remove one",
-                  typed="sessions", aliases="resume"),
+                  typed="sessions", aliases="resume", keys_wait=True),
         Command("rename_session", "", lambda do, name: do.rename_session(name), "Rename the session",
                 "in the agent too, if it supports titles", typed="rename [NAME]",
                 when=lambda do: do.tab.session is not None),

@@ -103,7 +103,7 @@ class Capability:
 SECTIONS: Final[Mapping[str, tuple[Capability, ...]]] = {
     "Sessions": (
         Capability("list_sessions", "list sessions", "earlier sessions can't be listed here"),
-        Capability("load_session", "load a session", "an earlier session reopens without its history"),
+        Capability("load_session", "load a session", "it can't tell an earlier session again"),
         Capability("resume_session", "resume a session", "a session can be continued only by loading it"),
         Capability("close_session", "close a session", "a closed tab leaves the session open in the agent"),
         Capability("delete_session", "delete a session", "sessions can be deleted only with its own tools"),

@@ -368,7 +368,7 @@ class QuestionGuard(AnswerGuard):
         if not is_text and binding is None and (no_answer or event.key.isdecimal()):
             event.stop()
             self.warn(no_answer or NO_SUCH_ANSWER)
-        elif is_text or (binding is None and event.is_printable and not self._is_bound_above(event.key)):
+        elif is_text or (binding is None and event.is_printable and not self.is_bound_above(event.key)):
             event.stop()
             self._asks.write(self.take_typed())
         elif binding is not None and event.is_printable and decides and (self.is_unasked or is_soon > can_answer):
@@ -413,11 +413,10 @@ class QuestionGuard(AnswerGuard):
         is_held = at_s < self._typed_at + GUARD_S or self._may_be_held(event.key, at_s)
         return self.was_read(at_s) and at_s >= self._shown_at and not is_held and not self.is_asked_elsewhere
 
-    def _is_bound_above(self, key: str) -> bool:
-        screen = self._widget.screen if self._widget is not None else None
-        return screen is not None and any(
-            screen.check_action(binding.action, ()) for binding in bindings_of_key(screen, key)
-        )
+    def is_bound_above(self, key: str) -> bool:
+        """Whether the screen or the app does something for the key."""
+        places = filter(None, (self._widget.screen, self._widget.app)) if self._widget is not None else ()
+        return any(place.check_action(each.action, ()) for place in places for each in bindings_of_key(place, key))
 
     def take_typed(self) -> str:
         """Return the characters, and begin anew."""

@@ -145,13 +145,6 @@ MAX_SHOWN_RAW: Final = 400
 class FieldEditor(Vertical):
     DEFAULT_CSS = "FieldEditor, FieldEditor > Static { height: auto; }"
 
-    class Finished(Message):
-        """The user continues with the next field."""
-
-        def __init__(self, sender: FieldEditor) -> None:
-            super().__init__()
-            self.sender = sender
-
     def __init__(self, field: elicitation.Field) -> None:
         super().__init__()
         self.field = field
@@ -229,12 +222,6 @@ class FieldEditor(Vertical):
         self._more.display = bool(self.control.cut_text)
         if self._more.display:
             self.reveal()
-
-    @on(ChoiceRows.Finished)
-    @on(Input.Submitted)
-    def _finish(self, event: Message) -> None:
-        event.stop()
-        self.post_message(self.Finished(self))
 
 
 def name_of(field: elicitation.Field) -> str:

@@ -100,8 +100,6 @@ class FormCard(VerticalScroll, can_focus=True):
         self._parts, self._foot = Parts(self._bubbling), Parts(self._bubbling, "foot")
         self._title, self._keys = Static(id="asker", markup=False), Static(id="keys", markup=False)
         self._said = Static(classes="dialog-warning", markup=False)
-        self._is_enter_meant = False
-        """Whether the last key can be an answer. A field handles Enter a moment later."""
         self.is_answered = False
         """Whether the user has answered. If not, a question that disappears was withdrawn."""
         self._has_keyboard = False
@@ -277,6 +275,8 @@ class FormCard(VerticalScroll, can_focus=True):
                 self.call_after_refresh(editor.reveal)
 
     async def on_key(self, event: events.Key) -> None:
+        if not self.guard.is_bound_above(event.key):
+            event.stop()  # the app would act on it in the widget that has the focus by then
         if event in self._bubbling:
             self._bubbling.remove(event)
             await self._take_key_of_part(event)
@@ -290,15 +290,24 @@ class FormCard(VerticalScroll, can_focus=True):
                 press_in(self.screen.focused, event)
 
     async def _take_key_of_part(self, event: events.Key) -> None:
-        """Handle a key that a field or a button didn't use."""
-        self._is_enter_meant = self.guard.takes(event) and not self.guard.is_early
-        focused = self.screen.focused
+        """Handle a key that a field or a button didn't use: now, because the next one may be for another field."""
+        self.guard.takes(event)
+        focused, fields = self.screen.focused, self._answerable
+        at = next((at for at, field in enumerate(fields) if field.control is focused), len(fields))
+        own = next((each for field in fields[at : at + 1] for each in bindings_of_key(field.control, event.key)), None)
         is_on_button = event.key == "enter" and isinstance(focused, Button)
-        binding = self._binding(event.key) if is_on_button or event.key in KEYS_OF_ALL else None
+        is_of_all = event.key in KEYS_OF_ALL or (event.key in ("up", "down") and own is None)
+        binding = self._binding(event.key) if is_on_button or is_of_all else None
+        if event.is_printable or own is not None:
+            event.stop()
+        if own is not None and isinstance(focused, ChoiceRows):
+            await focused.run_action(own.action)
         if binding is not None:
             await self.guard.act(event, binding.action)
-        elif event.is_printable and (focused is None or not any(bindings_of_key(focused, event.key))):
-            event.stop()
+        elif event.key == "enter" and own is not None and at + 1 < len(fields):
+            fields[at + 1].focus_control()
+        elif event.key == "enter" and own is not None:
+            await self.guard.act(event, "send")
 
     def binding_of(self, key: str) -> Binding | None:
         """The key's binding when no field has the focus. A number that answers nothing has none."""
@@ -465,18 +474,6 @@ class FormCard(VerticalScroll, can_focus=True):
         event.stop()
         if event.control is self.screen.focused:
             self.guard.note_text()
-
-    @on(FieldEditor.Finished)
-    def _go_on(self, event: FieldEditor.Finished) -> None:
-        """Go to the next field; from the last one, send."""
-        event.stop()
-        following = self._answerable[self._answerable.index(event.sender) + 1 :]
-        if following:
-            following[0].focus_control()
-        else:
-            self.guard.can_answer = self._is_enter_meant
-            self.action_send()
-            self.guard.can_answer = False
 
 
 def marked_url(url: str) -> Content:

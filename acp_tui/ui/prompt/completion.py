@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 from anyio import to_thread
 from rich.segment import Segment
 from rich.style import Style
-from textual import events, on
+from textual import events
 from textual.geometry import Offset
 from textual.strip import Strip
 from textual.widget import Widget
@@ -24,11 +24,12 @@ from acp_tui.client.completion.matching import Match, PartialMention, being_writ
 from acp_tui.client.prompts.templates import Template, templates
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.entries import ToolCallEntry
-from acp_tui.conversation.facts import OfferedCommand
+from acp_tui.conversation.facts import ConfigOption, OfferedCommand, SelectOption
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.table import COMMANDS, OURS
 from acp_tui.ui.kit.notice_lines import is_asked_on
 from acp_tui.ui.kit.row_list import GAP, NO_ROW, PickerRow, RowList
+from acp_tui.ui.kit.themes import THEME_NAMES
 from acp_tui.ui.prompt.input import PromptInput
 from acp_tui.ui.rendering.palette import Palette
 from acp_tui.ui.rendering.wrapping import cut, cut_at_word, width_cells
@@ -120,7 +121,6 @@ class SuggestionList(RowList):
             self.move_to(index)
             self._choose()
 
-    @on(events.Resize)
     def _reveal(self) -> None:
         if self.scrollable_content_region.height:
             super()._reveal()
@@ -222,13 +222,9 @@ def _lines_of(root: Path, writing: PartialMention, lines: str) -> list[Row]:
     if seen is None:
         return []
     count = f"{seen.count:,}{' or more' * seen.is_cut} line{'s' * (seen.count != 1)}"
-    return [InfoRow(writing.path, count), *_numbered(seen)]
-
-
-def _numbered(seen: workspace_files.FileExcerpt) -> Iterator[InfoRow]:
     width = len(str(seen.lines[-1][0])) if seen.lines else 0
-    for number, text in seen.lines:
-        yield InfoRow(f"{number:>{width}} │ {text.expandtabs(4)}")
+    numbered = (InfoRow(f"{number:>{width}} │ {text.expandtabs(4)}") for number, text in seen.lines)
+    return [InfoRow(writing.path, count), *numbered]
 
 
 def recent_paths(conversation: Conversation, root: Path) -> list[str]:
@@ -269,7 +265,11 @@ class Commands:
     """The commands of one agent, the user's templates, and acp-tui's commands. Recreated when any of them changes."""
 
     def __init__(
-        self, of_agent: Sequence[OfferedCommand], agent_title: str, templates: Mapping[str, Template] | None = None
+        self,
+        of_agent: Sequence[OfferedCommand],
+        agent_title: str,
+        templates: Mapping[str, Template] | None = None,
+        options: Sequence[ConfigOption] = (),
     ) -> None:
         self._agent_title = agent_title or "the agent"
         theirs = [_theirs(command, agent_title or "The agent") for command in of_agent if _is_writable(command)]
@@ -278,23 +278,24 @@ class Commands:
         yours = [_theirs(one, TEMPLATES) for one in offered if _is_writable(one)]
         self._known = [*theirs, *yours, *_ours(taken | {known.name for known in yours})]
         self._prefixed = list(_ours(None))
-        self._hints = {f"/{known.name} ": known.hint for known in (*self._prefixed, *reversed(self._known))}
+        self._by_name = {known.name: known for known in (*self._prefixed, *reversed(self._known))}
+        self._values = [value for known in self._by_name.values() for value in _values(known, options)]
 
     def hint(self, draft: str) -> str:
         """What may follow if the draft is a command's name and a space; "" otherwise."""
-        return self._hints.get(draft, "")
+        return next((known.hint for name, known in self._by_name.items() if draft == f"/{name} "), "")
 
     def unknown(self, name: str) -> str:
         """Return what to say of a command that no one has; "" if someone has it."""
-        names = [known.name for known in (*self._known, *self._prefixed)]
-        if name in names:
+        if name in self._by_name:
             return ""
-        near = "".join(f" Did you mean /{each}?" for each in get_close_matches(name, names, n=1))
+        near = "".join(f" Did you mean /{each}?" for each in get_close_matches(name, self._by_name, n=1))
         return f"Neither {self._agent_title} nor acp-tui has /{name}.{near} Enter sends it as it is."
 
     def find(self, query: str) -> list[Suggestion]:
         """Matches by name; if there are none, by letters in order and by description. The best group comes first."""
-        known = self._prefixed if query.startswith(OURS) else self._known
+        values = (each for each in self._values if each.name.startswith(f"{query.partition(' ')[0]} "))
+        known = [*values] if " " in query else self._prefixed if query.startswith(OURS) else self._known
         named = [each for each in known if query.lower() in each.name.lower() or query in each.aliases.split()]
         scored = [found for command in named or known if (found := _scored(command, query)) is not None]
         groups = [suggestion.group for _, suggestion in scored]
@@ -335,6 +336,20 @@ def _ours(taken: set[str] | None) -> Iterator[_Known]:
             name = f"{OURS}{slash}" if taken is None or slash in taken else slash
             aliases = command.aliases if slash == command.slash else ""
             yield _known(name, title, OWN_GROUP, command.slash_argument(slash), aliases)
+
+
+def _values(command: _Known, options: Sequence[ConfigOption]) -> Iterator[_Known]:
+    """One of our commands with each value that it takes, if they are known. Before one is written, it comes first."""
+    name = command.name.removeprefix(OURS) if command.suggestion.group == OWN_GROUP else ""
+    values = [(theme, "") for theme in sorted(THEME_NAMES) if name == "theme"]
+    for option in options if name in ("mode", "model") else ():
+        if isinstance(option, SelectOption) and name in (option.category, option.option_id):
+            for choice in option.choices:
+                about = " · ".join(filter(None, (option.caution(choice), choice.name, choice.description)))
+                values.append((choice.name if "://" in choice.value else choice.value, about))
+    yield from [replace(command, name=f"{command.name} ")] * bool(values)
+    for value, about in values:
+        yield _known(f"{command.name} {value}", about, OWN_GROUP, "")
 
 
 def _known(name: str, description: str, group: str, hint: str, aliases: str = "") -> _Known:
@@ -383,8 +398,8 @@ class Completion:
         self._list = SuggestionList(self._choose_clicked)
         self._files: workspace_files.WorkspaceFiles | None = None
         self._is_reading = False
-        self._commands: tuple[object, object, Commands] | None = None
-        """Those for the agent's commands and the templates."""
+        self._commands: tuple[tuple[object, ...], Commands] | None = None
+        """What they were made of, and they."""
         self.templates: Mapping[str, Template] = {}
         """As they were when a slash command was last begun."""
         self._is_typed = False
@@ -466,7 +481,7 @@ class Completion:
             self._prompt.action_send()
             return
         text = suggestion.further if goes_further and suggestion.further else suggestion.written
-        self._is_typed = goes_further and bool(suggestion.further)
+        self._is_typed = goes_further  # whose list opens: what is in the folder, or the command's values
         following = line[place.stop :]
         if following[:1] in CLOSING and following:
             text = text.rstrip(" ")
@@ -507,7 +522,7 @@ class Completion:
         row, column = prompt.cursor_location
         if row == 0 and column and first.startswith("/") and not prompt.asks_why:
             name = first[1:column]
-            if not any(map(str.isspace, name)):
+            if not any(map(str.isspace, name)) or self._known_commands(self._context()).find(name):
                 rest = first[column:].split(maxsplit=1)
                 stop = column + (len(rest[0]) if rest and not first[column].isspace() else 0)
                 return _Place(0, 0, stop, None, name)
@@ -581,17 +596,18 @@ class Completion:
     def _known_commands(self, context: CompletionContext) -> Commands:
         conversation = context.conversation
         of_agent = conversation.commands if conversation is not None else ()
-        known = self._commands
-        if known is None or known[0] is not of_agent or known[1] is not self.templates:
-            known = self._commands = (of_agent, self.templates, Commands(of_agent, context.agent_title, self.templates))
-        return known[2]
+        options = conversation.options if conversation is not None else ()
+        made_of = of_agent, context.agent_title, self.templates, options
+        if self._commands is None or self._commands[0] != made_of:
+            self._commands = made_of, Commands(*made_of)
+        return self._commands[1]
 
     # The list
 
     def _show(self, place: _Place, rows: Sequence[Suggestion | InfoRow]) -> None:
         room = self._prompt.region.y
         if not rows or room < 1:
-            self._hide()
+            self._list.display = False
         else:
             if self._list.parent is None:
                 frame = self._prompt.parent
@@ -610,11 +626,7 @@ class Completion:
 
     def close(self) -> None:
         self._place = self._shown = self._delayed = None
-        self._hide()
-
-    def _hide(self) -> None:
-        if self._list.display:
-            self._list.display = False
+        self._list.display = False
 
     def _show_hint(self) -> None:
         """Show what may follow a command's name, until something does."""

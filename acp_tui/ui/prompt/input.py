@@ -544,7 +544,6 @@ class PromptInput(DraftArea):
     def on_resize(self) -> None:
         self._name_keys()
         self.fit()
-        self.call_after_refresh(self.scroll_cursor_visible)
 
     def watch_virtual_size(self) -> None:
         if self.is_attached:  # before, it has no screen
@@ -558,6 +557,7 @@ class PromptInput(DraftArea):
         rows = self.app.size.height
         most = min(MAX_LINES, min(rows // 2, rows - rows // ROWS_SHARE - ROWS_AROUND) - self.gutter.height)
         height = max(min(self.wrapped_document.height, most), 1) + self.gutter.height
+        self.call_after_refresh(self.scroll_cursor_visible)
         if self.styles.height is None or self.styles.height.value != height:
             self.styles.height = height
 

@@ -280,7 +280,7 @@ class Walk:
 
 DRAFT_IS_BACK: Final = "Your unsent draft is back; {interrupt} clears it"
 DRAFT_IS_ASIDE: Final = "↑ brings your earlier draft back"
-PAUSE_S: Final = 0.25
+PAUSE_S: Final = 0.2
 """The draft is saved after this long without typing."""
 MAX_OUTPUT: Final = 20_000
 """Characters of each command's output to save with the draft."""
@@ -313,8 +313,8 @@ class Recall:
         self._put_at: tuple[int, int] | None = None
         """Where the cursor was after an earlier prompt was put into the draft."""
         self.pause: Timer | None = None
-        self._has_changed = False
-        """Since the timer was started."""
+        self._changed_s = 0.0
+        """When the draft changed last, in monotonic seconds."""
         self._search: HistorySearch | None = None
         self._brought_back = ""
         """The draft that was put into the prompt last because it was there before."""
@@ -340,8 +340,6 @@ class Recall:
         A blank session takes over what was left in a blank one of its folder, unless another prompt was begun or, as
         `was_sent` says, sent. What is begun before there is a session is for the first one.
         """
-        if session.why_read_only:
-            return  # what was to be sent there can't be sent
         place = DraftKey(str(session.cwd), str(session.session_id))
         before, before_it = self._place, self._session
         if place == before:
@@ -475,17 +473,17 @@ class Recall:
                 return False
 
     def draft_changed(self) -> None:
-        self._has_changed = self.pause is not None
+        self._changed_s = time.monotonic()
         if self.pause is None:
             self.pause = self._prompt.set_timer(PAUSE_S, self._keep_later)
 
     def _keep_later(self) -> None:
-        """Keep waiting if a key came in the meantime. No timer runs otherwise."""
+        """Wait for the rest of the pause if a key came in the meantime. No timer runs otherwise."""
         self.pause = None
-        if self._has_changed:
-            self.draft_changed()
-            return
-        self._screen.run_worker(self.keep())
+        if (left_s := self._changed_s + PAUSE_S - time.monotonic()) > 0:
+            self.pause = self._prompt.set_timer(left_s, self._keep_later)
+        else:
+            self._screen.run_worker(self.keep())
 
     def _say(self, what: str) -> None:
         if what and self._screen.is_attached:  # otherwise it's being closed

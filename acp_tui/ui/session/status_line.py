@@ -369,6 +369,8 @@ class StartingLine(Static):
         self.tell()
 
     def tell(self) -> None:
+        if self._phase == FIRST_PHASE and self.is_attached and self.app.screen is not self.screen:
+            self._since = self._now()  # the user is asked before the agent is started
         seconds = int(self._now() - self._since)
         phase = "" if self._phase == FIRST_PHASE else self._phase
         took = clock(seconds) if seconds >= PATIENCE_S else ""
@@ -380,6 +382,6 @@ class StartingLine(Static):
         parts: list[Content | tuple[str, str] | str] = [("acp-tui\n", "bold $text-accent"), told]
         if self.offers_to_stop:
             said = lines or ["It has printed nothing."]
+            parts.append(keys_in_force(self).hint(" · {cancel} stops it"))
             parts += [(f"\n  {make_visible_line(line)}", "$foreground-muted") for line in said]
-            parts.append(keys_in_force(self).hint("\n{cancel} stops it"))
         self.update(Content.assemble(*parts))

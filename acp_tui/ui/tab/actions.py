@@ -38,7 +38,7 @@ from acp_tui.ui.tab import taking_out
 from acp_tui.ui.tab.going_back import SHORTCUTS, GoingBack
 from acp_tui.ui.tab.prompt_routing import NOTHING_QUEUED
 from acp_tui.ui.tab.sessions import HistoryController, Welcoming
-from acp_tui.ui.tab.sessions_dialog import SessionsDialog
+from acp_tui.ui.tab.sessions_dialog import Act, SessionsDialog
 from acp_tui.ui.tab.several import SeveralController
 from acp_tui.ui.tab.stage import NO_SESSION, Failed, Live, Recorded, Starting
 from acp_tui.ui.tab.worktrees import WorktreesController
@@ -231,12 +231,15 @@ class Actions:
     # Agent and sessions
 
     async def choose_session(self) -> None:
-        """Show the sessions, and do what the user chooses there."""
+        """Show the sessions, and do what the user chooses there. Returns once they have the keyboard."""
         here = await to_thread.run_sync(origin_of, self.tab.cwd) if self.tab.worktree else self.tab.cwd
-        act = await self.tab.ask(SessionsDialog(self.history, here=here))
+        dialog = SessionsDialog(self.history, here=here)
+        await self.tab.app.push_screen(dialog, self._do_in_sessions, mode=self.tab.mode)
+
+    def _do_in_sessions(self, act: Act | None) -> None:
         self.tab.screen.refresh_welcome()
         if act is not None:
-            await act()
+            self.tab.run(act())
 
     async def rename_session(self, name: str = "") -> None:
         """Rename the session; without a name, ask for it."""
@@ -244,13 +247,11 @@ class Actions:
         if session is None:
             self.tab.say(f"{NO_SESSION}.")
             return
-        if not name:
-            asked = await self.tab.ask(NameDialog(session.conversation.shown_title))
-            name = asked or ""
-        if name and agent is not None:
-            await rename(session, agent.command, name)
-        elif name:
-            await session.rename(name)
+        wanted = name if name else await self.tab.ask(NameDialog(session.conversation.shown_title))
+        if wanted and agent is not None:
+            await rename(session, agent.command, wanted)
+        elif wanted:
+            await session.rename(wanted)
 
     async def choose_provider(self) -> None:
         """Let the user set the providers of the agent's models, one after the other."""
@@ -358,12 +359,22 @@ class Actions:
 
 
 async def paste_from_clipboard(prompt: PromptInput, agent: Agent | None) -> None:
-    """Paste the clipboard. Without an agent, it isn't known whether pictures are accepted, so none are read."""
-    read = partial(read_clipboard, os.environ, no_pictures=_why_no_pictures(agent))
+    """Paste the clipboard, or the app's own if there is no desktop.
+
+    Without an agent, it isn't known whether pictures are accepted, so none are read.
+    """
+    why = "there is no agent yet to send the clipboard's picture to"
+    if agent is not None:
+        why = "" if agent.capabilities.image else f"{agent.title} doesn't accept pictures"
     try:
-        content = await to_thread.run_sync(read)
+        content = await to_thread.run_sync(partial(read_clipboard, os.environ, no_pictures=why))
     except (NothingToPaste, OSError) as problem:
-        _say(prompt, problem)
+        if prompt.app.clipboard:
+            prompt.paste(prompt.app.clipboard)
+            return
+        hint = getattr(problem, "hint", "")
+        said = f"Nothing pasted: {problem}." + (f" You can {hint}." if hint else "")
+        prompt.notify(said, severity="warning", markup=False)
         return
     match content:
         case str():
@@ -371,19 +382,3 @@ async def paste_from_clipboard(prompt: PromptInput, agent: Agent | None) -> None
         case ClipboardPicture(data, mime_type):
             suffix = mime_type.removeprefix("image/")
             prompt.attach(PastedImage(f"image-{len(prompt.images) + 1}.{suffix}", data))
-
-
-def _why_no_pictures(agent: Agent | None) -> str:
-    if agent is None:
-        return "there is no agent yet to send the clipboard's picture to"
-    return "" if agent.capabilities.image else f"{agent.title} doesn't accept pictures"
-
-
-def _say(prompt: PromptInput, problem: NothingToPaste | OSError) -> None:
-    """Paste the app's own clipboard if there is no desktop; otherwise report the problem."""
-    if prompt.app.clipboard:
-        prompt.paste(prompt.app.clipboard)
-        return
-    hint = getattr(problem, "hint", "")
-    said = f"Nothing pasted: {problem}." + (f" You can {hint}." if hint else "")
-    prompt.notify(said, severity="warning", markup=False)

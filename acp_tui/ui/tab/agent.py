@@ -73,13 +73,13 @@ class AgentController:
         """Start the agent if it isn't running. Raises ClientError."""
         async with self._link.starting_again:
             if self._link.is_lost:
-                await self._start_agent()
+                agent = await self._start_agent()
                 wanted = self._tab.settings.workspace.additional_directories
                 # What is left out is noted in each session opened without it; a notice would be gone by then.
-                self._link.additions = await driver.additions_for(self._link.running, self._tab.cwd, wanted, self)
+                self._link.additions = await driver.additions_for(agent, self._tab.cwd, wanted, self)
 
-    async def _start_agent(self) -> None:
-        await self._link.start(self._tab.starter.note_phase, self._tab.settings.agent.start_limit_s or None)
+    async def _start_agent(self) -> Agent:
+        return await self._link.start(self._tab.starter.note_phase, self._tab.settings.agent.start_limit_s or None)
 
     async def log_in(self, wanted: errors.AuthenticationRequired) -> bool:
         """Let the user log in. Returns False if they decline."""

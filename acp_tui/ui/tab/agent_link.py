@@ -42,16 +42,6 @@ class AgentLink:
         self._tabs: set[Any] = set()
 
     @property
-    def is_listed(self) -> bool:
-        """Whether `name` is one the user can type."""
-        return self.command is not None and self.command.is_listed
-
-    @property
-    def running(self) -> Agent:
-        assert self.agent is not None
-        return self.agent
-
-    @property
     def can_start(self) -> bool:
         return self._start is not None
 
@@ -103,7 +93,7 @@ class AgentLink:
     def start_log(self) -> Iterable[str] | None:
         """What an agent that one tab waits for has said besides messages, the latest line last; None without one."""
         agent = self.agent or self.starting
-        return agent.log if agent is not None and agent.lost is None and len(self._tabs) < 2 else None
+        return agent.said if agent is not None and agent.lost is None and len(self._tabs) < 2 else None
 
     def stop_start(self) -> None:
         """End an agent that `start_log` is of. What is waited for fails."""

@@ -104,14 +104,14 @@ class GoingBack:
     async def choose(self, way: Way, *, is_now: bool) -> None:
         """Let the user choose a prompt and how to go on from there, beginning with these, and do it.
 
-        If it can't go on in this way, it begins with the first way that it can.
+        If it can't go on in this way, it begins with the first way that it can. Who wants files back wants no other.
         """
         prompt = None if is_now else next(iter(self.prompts), None)
         if way == "files":
             prompt = await self._last_with_changes() or prompt
         # That no file has changed isn't sure yet: the last changes may not have been noticed.
         can = [row.value for row in self.ways(prompt, None) if row.is_disabled_reason in ("", READING)]
-        dialog = GoBackDialog(self, way if way in can or not can else can[0], prompt)
+        dialog = GoBackDialog(self, way if way in (*can, "files") or not can else can[0], prompt)
         match await self._tab.ask(dialog):
             case ("here", SentPrompt(entry)):
                 self._write(self._tab, self._text(entry))

@@ -292,6 +292,8 @@ class PromptController:
             await self._tab.starter.stock_taken()
             if self._tab.moments is not None:
                 await self._tab.moments.remember()
+            if self.recall is not None:
+                await self.recall.keep()  # even if acp-tui is killed now, what was sent is in no draft
             if not session.conversation.is_idle:
                 # Another prompt was sent while the files were read.
                 session.queue.add(wanted.text, wanted.images)

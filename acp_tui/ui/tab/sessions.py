@@ -64,7 +64,7 @@ from acp_tui.ui.session.status_line import MARKS, TabState
 from acp_tui.ui.session.welcome import Welcome
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.ui.tab.reopening import Reopening, is_of, is_shown
-from acp_tui.ui.tab.stage import NO_AGENT_HERE
+from acp_tui.ui.tab.stage import NO_AGENT_HERE, Starting
 from acp_tui.ui.tab.taking_out import prompts_in
 
 if TYPE_CHECKING:
@@ -289,7 +289,13 @@ class HistoryController:
         return (OpenMode.RECORDING if session.recorded is not None else OpenMode.NONE), why
 
     def tab_of(self, session: PastSession) -> Tab | None:
-        return next((tab for tab in self._tab.app.tabs if is_shown(session, tab.session, tab.link)), None)
+        """The tab that shows the session, or opens it."""
+        return next((tab for tab in self._tab.app.tabs if self._is_in(tab, session)), None)
+
+    def _is_in(self, tab: Tab, session: PastSession) -> bool:
+        if isinstance(tab.stage, Starting) and tab.starter.past is not None:
+            return tab.starter.past.key == session.key
+        return is_shown(session, tab.session, tab.link)
 
     def _why_not(self, session: PastSession) -> str:
         """Why no agent can open the session; "" if one can."""
@@ -433,7 +439,10 @@ class HistoryController:
         if link is not None and link.command is not None and not link.command.is_host:
             started = (link.command.argv, session.command, *session.agents)
             if told := await to_thread.run_sync(warning_if_open, session.session_id, *started):
-                wanted = await self._tab.ask(_how_to_open_twice(told, can_read=session.recorded is not None))
+                ways = [PickerRow(True, "Open it here, too", needs_care=True)]
+                if session.recorded is not None:
+                    ways.insert(0, PickerRow(False, "Read its recording"))
+                wanted = await self._tab.ask(Picker(told, ways, search=False))
                 if wanted is None:
                     return
         opening = Reopening(session, self._index, why_not=why, is_wanted=wanted)
@@ -449,18 +458,11 @@ class HistoryController:
             return link
         command = link.command if link is not None else None
         if command is None:
-            recorded = partial(recorded_agent, session.agent, session.command, session.cwd)
-            command = await to_thread.run_sync(recorded)
+            command = await to_thread.run_sync(recorded_agent, session.agent, session.command, session.cwd)
         elif not command.is_listed:  # what runs in that folder has to be agreed to
             command = replace(command, recorded_in=session.cwd)
         sandboxed = replace(command, sandbox=sandbox or command.sandbox)
         return self._tab.app.link_to(sandboxed, session.cwd, session.shown_agent)
-
-
-def _how_to_open_twice(told: str, *, can_read: bool) -> Picker[bool]:
-    """Asks whether to open a session that is open elsewhere, or only to read it."""
-    read, opened = PickerRow(False, "Read its recording"), PickerRow(True, "Open it here, too", needs_care=True)
-    return Picker(told, [read, opened] if can_read else [opened], search=False)
 
 
 def _hosted_row(key: str, hosted: HostedSession) -> SessionRow:

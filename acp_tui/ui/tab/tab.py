@@ -327,6 +327,8 @@ class Tab:
             await self._come_to(self.panels.failed(error, what_now))
 
     async def _come_to(self, stage: Live | Recorded | Failed) -> None:
+        said = stage.conversation if isinstance(stage, Failed) else stage.session.conversation
+        self._tabs_know = (*self._tabs_know[:2], len(said.turns))  # turns before that are no news
         await self.screen.show_stage(stage)
         await self.writing.show_session(self.session)
         self.prompt.send_what_waits()

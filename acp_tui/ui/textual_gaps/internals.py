@@ -304,7 +304,7 @@ def forget_callbacks(app: App[Any]) -> None:
     app._next_callbacks.clear()
 
 
-def bindings_of_key(widget: Widget, key: str) -> Iterable[Binding]:
+def bindings_of_key(widget: DOMNode, key: str) -> Iterable[Binding]:
     """The bindings of a key in this widget, as set by the user."""
     return widget._bindings.key_to_bindings.get(key, ())
 

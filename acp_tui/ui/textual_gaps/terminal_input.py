@@ -27,7 +27,9 @@ ENDS_ESCAPE: Final = "\x1b[?0;0$y"
 _BACKGROUND: Final = "\x1b]11;"
 """The beginning of a late answer to what was asked before the start (kit/terminal_colors.py)."""
 _ANSWER: Final = re.compile(rf"{re.escape(ANSWER)}|\x1b\[\?[0-9;]*c|{_BACKGROUND}[^\x07\x1b]*(?:\x07|\x1b\\)")
-_HALF_ANSWER: Final = re.compile(r"\x1b(?:\[(?:0|\?[0-9;]*)?|\](?:1(?:1(?:;[^\x07\x1b]*\x1b?)?)?)?)?\Z")
+_HALF_ANSWER: Final = re.compile(r"\x1b(?:\[(?:0|\?[0-9;]*\$?)?|\](?:1(?:1(?:;[^\x07\x1b]*\x1b?)?)?)?)?\Z")
+_FOR_TEXTUAL: Final = re.compile(rf"{re.escape(PASTE_BEGINS)}|\x1b\[\?[0-9;]*\$y")
+"""What Textual must have whole: the beginning of a paste, and the terminal's answers to it."""
 _TYPED: Final = re.compile(r"\x1b\]1{0,2}")
 """Also Esc, then a bracket."""
 HELD_S: Final = 0.5
@@ -90,8 +92,8 @@ class InputRepair:
         self._is_paste = bool(marker)
         if not marker:
             keys, self._held = _without_half(keys, PASTE_BEGINS)
-        # What Textual took for Esc is needed again if it was the beginning of a paste.
-        begun, self._has_escaped = self._has_escaped and not (self.was_key and marker and not keys), False
+        is_needed_again = self.was_key and _FOR_TEXTUAL.match(keys + marker) is not None
+        begun, self._has_escaped = self._has_escaped and not is_needed_again, False
         if self._held == ESCAPE:  # it may be the Esc key, which must not wait
             keys, self._has_escaped, self.was_key = keys + ESCAPE, True, False
         elif begun and not keys + marker:
@@ -132,14 +134,6 @@ class TerminalAnswered(Message):
         self.answer = answer
 
 
-def _enter_at_end(typed: str) -> str:
-    """Have early keys press Enter only at their end: where nothing was shown, pasted lines must not be sent one by one.
-
-    In the mode of a shell, the system has turned Enter into Ctrl+J.
-    """
-    return _LINE_END.sub(lambda found: "\n" if found[1] is None else f"\r{found[1]}", typed)
-
-
 _early: Final[list[bytes]] = []
 
 
@@ -177,7 +171,9 @@ class InputParser(XTermParser):
         data, self._early, self._held_s = self._early + data, "", time.monotonic()
         repaired = self._repair.feed(data)
         if self._is_early and PASTE_BEGINS not in repaired:
-            repaired = _enter_at_end(repaired)
+            # Where nothing was shown, pasted lines must not be sent one by one. In the mode of a shell, the system has
+            # turned Enter into Ctrl+J.
+            repaired = _LINE_END.sub(lambda found: "\n" if found[1] is None else f"\r{found[1]}", repaired)
         self._is_early = False
         answers, self._repair.answers = self._repair.answers, []
         yield from map(TerminalAnswered, answers)

@@ -150,3 +150,11 @@ async def test_whatever_is_typed_into_a_form_that_goes_meanwhile_no_prompt_is_se
                 if at >= goes_at:
                     assert page.connection.prompts == [], (seed, keys)
                     assert not is_field or page.draft == written, (seed, keys)
+
+
+async def test_what_is_typed_right_after_the_key_for_the_sessions_is_searched_for() -> None:
+    async with open_page() as page:
+        for key in ("f3", *"parser"):
+            page.pilot.app.post_message(Key(key, key if len(key) == 1 else None))
+        await page.until(lambda: "Nothing matches “parser”" in page.text)
+        assert page.draft == ""

@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 from textual.events import Key
-from textual.widgets import Button, Input
+from textual.widgets import Button
 
 from acp_tui.conversation.elicitation import (
     BooleanField,
@@ -23,7 +23,7 @@ from acp_tui.conversation.elicitation import (
     UnknownField,
 )
 from acp_tui.conversation.facts import RequestKey
-from acp_tui.ui.kit.field_editors import SECRET_WARNING
+from acp_tui.ui.kit.field_editors import SECRET_WARNING, FieldEditor
 from acp_tui.ui.permission.form_card import FormCard
 from acp_tui.ui.prompt.input import IDLE_S
 from support.folding import ALLOW
@@ -151,14 +151,16 @@ async def test_on_the_smallest_screen_a_question_shows_its_answers_and_how_to_gi
 
 
 @pytest.mark.parametrize("seed", range(4))
-async def test_keys_that_come_together_do_in_a_field_what_they_do_one_by_one(seed: int) -> None:
-    moves = ("a", "b", "space", "backspace", "delete", "left", "right", "home", "end", "ctrl+w")
-    keys = Random(seed).choices(moves, k=30)
+async def test_keys_that_come_together_do_in_a_form_what_they_do_one_by_one(seed: int) -> None:
+    edits = ("a", "b", "2", "space", "backspace", "delete", "left", "right", "home", "end", "ctrl+w")
+    keys = Random(seed).choices((*edits, "tab", "enter", "down"), k=60)
+    fields = (TextField("one", default="as it is"), ChoiceField("which", CHOICES), TextField("two", default="x\n"))
     filled = []
     for is_burst in (False, True):
-        async with open_form(form(TextField("one", default="as it is"), TextField("two"), MORE)) as page:
+        async with open_form(form(*fields)) as page:
             await (page.press_at_once(*keys) if is_burst else page.press(*keys))
-            filled.append([field.value for field in page.pilot.app.screen.query("FieldEditor Input").results(Input)])
+            editors = page.pilot.app.screen.query(FieldEditor)
+            filled.append([(editor.raw, editor.control.has_focus) for editor in editors])
     assert filled[0] == filled[1]
 
 

@@ -251,6 +251,36 @@ async def test_slash_model_with_a_name_sets_it_at_once() -> None:
         assert page.draft == "/model larger"
 
 
+async def test_the_values_of_a_command_are_offered_and_enter_sets_one_at_once() -> None:
+    url = Choice("https://example.org/modes#plan", "Plan", "It changes nothing")
+    mode = SelectOption("o", "Mode", "yolo", (Choice("yolo", "Yolo"), url), "mode")
+    async with page_with(OfferedCommand("model", "The agent's own")) as page:
+        await page.apply(OptionsReplaced((mode, MODEL)))
+        await page.press(*"/mode", "tab")
+        assert labels(page) == ["/mode", "/mode yolo", "/mode Plan"]
+        assert "no questions · Yolo" in page.text
+        await page.press("p")
+        assert labels(page) == ["/mode Plan"]
+        await page.press("enter")
+        await page.until(lambda: page.connection.options == [("o", url.value)])
+        assert page.draft == ""
+        await page.press(*"/acp:model ")
+        assert labels(page) == ["/acp:model", "/acp:model small", "/acp:model large"]
+        await page.press("ctrl+c", *"/model ")
+        assert labels(page) == []
+        await page.press("ctrl+c")
+        await page.press(*"/theme acp-l")
+        assert labels(page) == ["/theme acp-light"]
+
+
+async def test_enter_before_a_value_is_written_lets_the_user_choose_one() -> None:
+    async with page_with() as page:
+        await page.apply(OptionsReplaced((MODEL,)))
+        await page.press(*"/model ", "enter")
+        await page.until(lambda: "Large" in page.text)
+        assert page.connection.options == []
+
+
 @pytest.mark.parametrize("written", ["/mode nosuch", "/acp:mode nosuch"])
 async def test_slash_mode_with_a_name_stays_in_the_draft_where_there_is_no_mode(written: str) -> None:
     async with page_with() as page:

@@ -86,6 +86,26 @@ async def test_a_draft_is_kept_at_a_pause_in_typing_and_then_no_timer_runs(
         assert (await remembers(page)).pause is None
 
 
+async def test_the_pause_before_a_draft_is_kept_is_counted_from_the_last_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recall, "PAUSE_S", 0.01)
+    waits: list[tuple[float, Callable[[], None]]] = []
+
+    def set_timer(delay: float, callback: Callable[[], None]) -> object:
+        waits.append((delay, callback))
+        return waits
+
+    async with open_recalling_page() as page:
+        remembered = await remembers(page)
+        await page.until(lambda: remembered.pause is None)
+        monkeypatch.setattr(recall, "PAUSE_S", 60.0)
+        monkeypatch.setattr(page.prompt, "set_timer", set_timer)
+        await page.press("a", "b")
+        [(delay, end)] = waits
+        assert delay == recall.PAUSE_S
+        end()
+        assert 0 < waits[-1][0] < recall.PAUSE_S
+
+
 async def test_what_is_queued_is_kept_at_a_pause_and_as_it_is_after_a_change(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -100,6 +120,19 @@ async def test_what_is_queued_is_kept_at_a_pause_and_as_it_is_after_a_change(
         await page.press("alt+up")
         await page.until(lambda: drafts_kept() == {HERE: "next\n\nafter that\nbeing written"})
         assert page.draft == "after that\nbeing written"
+
+
+async def test_what_was_queued_is_in_no_draft_once_it_is_sent_however_soon_the_end_comes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(recall, "PAUSE_S", 1000.0)
+    async with open_recalling_page() as page:
+        await page.send("go")
+        await page.send("next")
+        await page.until(lambda: drafts_kept() == {HERE: "next"})
+        await page.end_turn()
+        await page.until(lambda: page.connection.prompts == ["go", "next"])
+        assert drafts_kept() == {}
 
 
 async def test_comments_on_lines_are_text_before_the_draft_after_a_restart(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -220,8 +253,8 @@ async def test_what_is_typed_before_a_session_is_there_is_not_joined_with_its_dr
         page.prompt.insert("new")
         await show(page.pilot, new_session(agent("said before")))
         await remembers(page)
+        await page.until(lambda: [notice.message for notice in page.notices] == ["↑ brings your earlier draft back"])
         assert page.draft == "new"
-        assert [notice.message for notice in page.notices] == ["↑ brings your earlier draft back"]
         await page.press("up")
         assert page.draft == "left"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from textual.app import App, ComposeResult
+from textual.screen import ModalScreen
 
 from acp_tui.ui.session.status_line import StartingLine
 from support.desks import SESSION, Desk, OpenDesk
@@ -31,6 +32,29 @@ async def test_it_names_the_agent_and_its_phase_and_after_a_while_how_long_it_ta
         assert str(line.content) == "acp-tui\nStarting demo · initializing · 0:04"
 
 
+async def test_the_time_in_which_the_user_is_asked_whether_to_start_does_not_count() -> None:
+    app = Starting()
+    async with app.run_test():
+        line = app.query_one(StartingLine)
+        await app.push_screen(ModalScreen())
+        app.now += 60.0
+        line.tell()
+        assert str(line.content) == "acp-tui\nStarting demo"
+        app.pop_screen()
+        line.show_phase("initializing")
+        app.now += 4.2
+        line.tell()
+        assert str(line.content) == "acp-tui\nStarting demo · initializing · 0:04"
+
+
+async def test_it_may_be_told_more_when_it_is_gone() -> None:
+    app = Starting()
+    async with app.run_test():
+        line = app.query_one(StartingLine)
+        await line.remove()
+        line.show_phase("starting")
+
+
 async def test_it_stands_there_until_there_is_a_session(open_desk: OpenDesk) -> None:
     async with open_desk('expect("initialize")', IDLE) as desk:
         await desk.shows("Starting scripted · initializing")
@@ -56,6 +80,15 @@ async def test_what_is_no_message_is_shown_at_once_and_escape_stops_the_agent(op
         await desk.shows("You stopped scripted while it started")
 
 
+async def test_a_question_without_a_line_end_is_shown_too(open_desk: OpenDesk) -> None:
+    junk = 'sys.stdout.write("Log in? [y/N] "); sys.stdout.flush(); sys.stdin.read()'
+    async with open_desk(f"import sys; {junk}", IDLE) as desk:
+        await desk.shows("Log in? [y/N]")
+        await desk.press("escape")
+        await desk.shows("You stopped scripted while it started")
+        assert "Log in? [y/N]" in desk.text
+
+
 async def test_escape_also_stops_an_agent_that_opens_no_session(open_desk: OpenDesk) -> None:
     script = 'sys.stdout.write("Wait\\n"); handshake(); expect("session/new"); serve_until_closed()'
     async with open_desk(f"import sys; {script}", IDLE) as desk:
@@ -74,4 +107,4 @@ async def test_silence_is_told_after_a_few_seconds() -> None:
         assert not line.offers_to_stop
         app.now += 0.1
         line.tell()
-        assert str(line.content).endswith("It has printed nothing.\nEsc stops it")
+        assert str(line.content).endswith(" · 0:05 · Esc stops it\n  It has printed nothing.")

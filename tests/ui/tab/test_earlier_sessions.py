@@ -175,7 +175,7 @@ async def test_what_its_agent_may_list_again_stays_off_the_list(tmp_path: Path, 
         assert SessionMarks().of(listed).is_archived
 
 
-async def test_the_draft_of_a_session_that_can_only_be_read_stays_out_of_its_prompt(
+async def test_the_draft_of_a_session_that_can_only_be_read_is_in_its_prompt(
     tmp_path: Path, past: None, open_desk: OpenDesk
 ) -> None:
     place = leave("demo-1", "And lions?", folder=tmp_path, agent="demo", is_blank=False)
@@ -185,7 +185,7 @@ async def test_the_draft_of_a_session_that_can_only_be_read_stays_out_of_its_pro
         await desk.shows("How are zebras made?")
         await desk.press("down", "enter")
         await desk.shows("○ This session is read-only")
-        assert desk.draft == ""
+        await desk.until(lambda: desk.draft == "And lions?")
     assert drafts_kept() == {place: "And lions?"}
 
 
@@ -261,3 +261,36 @@ async def test_a_tab_that_starts_calls_its_agent_as_the_other_tab_does(open_desk
         assert desk.tab.session is None
         assert desk.tab.marked_agent == first.agent_title
         await desk.shows(f"Starting {first.agent_title}")
+
+
+async def test_what_was_said_before_is_no_news_of_a_tab_that_opens_behind_another(open_desk: OpenDesk) -> None:
+    script = """
+    import os
+    handshake(agentCapabilities={"loadSession": True})
+    answer(expect("session/new"), sessionId=str(os.getpid()))
+    request = read()
+    if request["method"] == "session/prompt":
+        say("Done.")
+        end(request)
+    else:
+        expect("_go_on")
+        update("user_message_chunk", request["params"]["sessionId"], content={"type": "text", "text": "go"})
+        answer(request)
+    """
+    async with open_desk(script, IDLE) as desk:
+        await desk.has_session()
+        await desk.give("go")
+        await desk.has_session()
+    async with open_desk(script, IDLE) as desk:
+        await desk.has_session()
+        await desk.write("so that this tab stays")
+        await desk.press("f3")
+        await desk.shows("go 1 prompt")
+        await desk.press("down", "enter")
+        await desk.gets("session/load")
+        await desk.press("alt+1")
+        desk.let_go_on()
+        _, behind = desk.tabs
+        await desk.until(lambda: behind.session is not None and bool(behind.session.conversation.turns))
+        await desk.settled()
+        assert behind.state.value == "idle"

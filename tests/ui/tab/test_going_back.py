@@ -194,7 +194,9 @@ async def test_a_prompt_does_not_wait_for_files_that_never_answer(open_desk: Ope
         await desk.press("f5")
         await desk.shows("acp-tui is still reading the files.")
         await desk.send("/undo")
-        await desk.shows("◉ Go on here", "acp-tui has no copy from then")
+        await desk.shows("◉ Put the files back", "acp-tui has no copy from then")
+        await desk.press_slowly("enter")
+        assert desk.notices[-1].message == "Put the files back: acp-tui has no copy from then"
         await desk.press("shift+tab")
         await desk.shows("◉ Go on with another agent")
         await desk.press("escape")

@@ -44,7 +44,7 @@ async def test_a_session_is_renamed_by_a_slash_command(open_tabs: OpenTabs) -> N
         await desk.has_session()
         await desk.send("/rename The big one")
         await desk.until(lambda: desk.tabs[0].title == "The big one")
-        assert mark("s1").name == "The big one"
+        await desk.until(lambda: mark("s1").name == "The big one")  # after the title
         await desk.send("/rename")
         await desk.asks(NameDialog)
         await desk.answer("The big one!")

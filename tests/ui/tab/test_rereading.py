@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from acp_tui.client.agents.remembered import consent_file
-from acp_tui.client.sessions.session_history import PastSession
+from acp_tui.client.sessions.session_history import PastSession, recorded_sessions
 from acp_tui.client.settings.settings import RecordingSettings
 from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.client.transcript.recording_plan import recording_store
@@ -15,7 +15,7 @@ from acp_tui.conversation.facts import SessionId
 from acp_tui.ui.dialogs.naming import ExportDialog
 from acp_tui.ui.tab.reopening import Reopening
 from support.desks import SESSION
-from support.pages import COMMENT
+from support.pages import COMMENT, drafts_kept
 from support.recordings import open_in_process, record
 from support.tabs import OpenTabs, TabDesk
 
@@ -48,6 +48,23 @@ async def test_a_recorded_session_is_read_again_in_a_tab_of_its_own(past: None, 
             == "This session is read-only: the demo forgets its sessions when it exits. Your draft stays."
         )
         assert desk.draft == "And lions?"
+
+
+async def test_a_draft_written_in_a_read_only_recording_is_there_when_it_is_opened_again(
+    past: None, open_tabs: OpenTabs
+) -> None:
+    async with open_tabs(SESSION, IDLE) as desk:
+        await desk.has_session()
+        await desk.open_row("How are zebras made?")
+        await desk.shows("This session is read-only")
+        await desk.send("And lions?")
+        await desk.tab.writing.end()
+        assert [*drafts_kept().values()] == ["And lions?"]
+    async with open_tabs(SESSION, IDLE) as desk:
+        await desk.has_session()
+        assert (await desk.row("How are zebras made?")).past.has_draft
+        await desk.open_row("How are zebras made?")
+        await desk.until(lambda: desk.draft == "And lions?")
 
 
 async def test_a_recorded_session_is_exported_and_what_needs_an_agent_says_why_not(
@@ -129,6 +146,23 @@ async def test_one_that_is_open_elsewhere_and_not_recorded_is_not_opened_without
             await desk.answer(False)
             await desk.shows("The session wasn't opened")
             assert desk.sent("session/load") == []
+
+
+async def test_a_session_that_is_being_opened_is_listed_once_and_not_opened_again(
+    tmp_path: Path, open_tabs: OpenTabs
+) -> None:
+    await record(tmp_path, agent="scripted")
+    index = SessionIndex(recording_store(RecordingSettings()))
+    (past,) = recorded_sessions(index, tmp_path)
+    script = """
+    handshake(agentCapabilities={"loadSession": True})
+    expect("session/load")
+    """
+    async with open_tabs(script, IDLE, opening=Reopening(past, index)) as desk:
+        await desk.gets("session/load")
+        assert [(row.is_tab, row.state) for row in await desk.rows()] == [(True, "starting")]
+        await desk.tab.actions.history.reopen(past)
+        assert len(desk.tabs) == 1
 
 
 async def test_a_tab_in_which_something_is_written_stays(tmp_path: Path, open_tabs: OpenTabs) -> None:

@@ -8,6 +8,7 @@ from random import Random
 import pytest
 from textual.events import Key, Paste
 from textual.message import Message
+from textual.messages import TerminalSupportsSynchronizedOutput
 
 from acp_tui.client.desktop import ANSWER
 from acp_tui.ui.textual_gaps.terminal_input import HELD_S, InputParser, InputRepair, TerminalAnswered, feed_early
@@ -109,7 +110,7 @@ def test_an_answer_of_the_terminal_is_no_key_however_it_is_split(sent: str, expe
         assert sorted(events(*pieces)) == sorted(expected), size
 
 
-@pytest.mark.parametrize("answer", [ANSWER, "\x1b[?62;4c", "\x1b]11;rgb:ff/ff/ff\x07"])
+@pytest.mark.parametrize("answer", [ANSWER, "\x1b[?62;4c", "\x1b]11;rgb:ff/ff/ff\x07", "\x1b[?2026;2$y"])
 def test_an_answer_is_no_text_even_if_its_beginning_was_taken_for_esc(answer: str) -> None:
     parser = InputParser()
     assert list(parser.feed(answer[:1])) == []
@@ -117,7 +118,16 @@ def test_an_answer_is_no_text_even_if_its_beginning_was_taken_for_esc(answer: st
         pass
     assert keys == ["escape"]
     found = [_told(event) for piece in (*answer[1:], "a") for event in parser.feed(piece)]
-    assert [told for told in found if "answer" not in told] == ["a"]
+    assert [told for told in found if told and "answer" not in told] == ["a"]
+
+
+def test_textual_gets_its_answer_even_if_the_beginning_was_taken_for_esc() -> None:
+    parser = InputParser()
+    found = [*parser.feed("\x1b")]
+    while not found:
+        found += parser.tick()
+    found += [event for piece in "[?2026;2$y" for event in parser.feed(piece)]
+    assert [type(event) for event in found] == [Key, TerminalSupportsSynchronizedOutput]
 
 
 def test_a_paste_is_one_even_if_its_beginning_was_taken_for_esc() -> None:
