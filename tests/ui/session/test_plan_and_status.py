@@ -501,6 +501,12 @@ def test_a_mode_that_asks_less_is_known_by_its_id_or_name(value: str, name: str,
     assert SelectOption("model", "Model", value, (choice,), "model").caution(choice) == ""
 
 
+def test_another_kind_of_mode_stays_as_long_as_there_is_room_beside_a_mode_that_asks_less() -> None:
+    status = Status(agent="Codex", facts=("mode: Full access (no questions)", "mode: Plan", "model: 5.5"))
+    assert line_of(status, 60).plain.endswith("  mode: Full access (no questions) · mode: Plan")
+    assert line_of(status, 48).plain.endswith("  mode: Full access (no questions)")
+
+
 @pytest.mark.parametrize(
     ("width", "right"),
     [(56, "mode: YOLO (no questions) · F1 help"), (40, "mode: YOLO (no questions)"), (30, "no questions"), (20, "")],
