@@ -93,9 +93,8 @@ def attendance_words(attendance: Attendance) -> str:
 
 def _is_left(option: ConfigOption) -> bool:
     """Whether it is another kind of mode, such as a `collaboration_mode`, and no longer at its first value."""
-    if isinstance(option, BooleanOption) or not option.choices:
-        return False
-    return (option.category or "").endswith("_mode") and option.value != option.choices[0].value
+    choices = () if isinstance(option, BooleanOption) else option.choices[:1]
+    return (option.category or "").endswith("_mode") and any(option.value != first.value for first in choices)
 
 
 def _value(option: ConfigOption) -> str:

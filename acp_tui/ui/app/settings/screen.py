@@ -212,8 +212,6 @@ class SettingEditor(Dialog[object]):
         self._judge = judge
         self._control = _control_for(item.one, value)
         self._unchanged = self._answer
-        self._first: PickerRow[str] | None = None
-        """The row at the cursor before it's moved."""
         self._wrong = Static(classes="setting-wrong", markup=False)
         write = "one per line · {setting_save} save" if isinstance(self._control, TextArea) else "Enter write"
         if item.one is not None and isinstance(self._control, ChoiceRows) and self._control.is_multi:
@@ -233,7 +231,12 @@ class SettingEditor(Dialog[object]):
         self.set_focus(self._control)
         if isinstance(self._control, ChoiceRows) and self._control.row is None:
             self._control.action_move(1)  # Space is for the first row
-        self._first = self._control.row if isinstance(self._control, ChoiceRows) else None
+        self._first = self._row
+
+    @property
+    def _row(self) -> PickerRow[str] | None:
+        """The row at the cursor, if there are several to check."""
+        return self._control.row if isinstance(self._control, ChoiceRows) and self._control.is_multi else None
 
     @property
     def _answer(self) -> Answer:
@@ -247,19 +250,14 @@ class SettingEditor(Dialog[object]):
                 return chosen if self._control.is_multi else chosen[0] if chosen else ""
         return ""
 
-    @property
-    def _unchecked(self) -> str:
-        """The row to which the cursor was moved if it's one of several to check and isn't checked."""
-        rows = self._control
-        at = rows.row if isinstance(rows, ChoiceRows) and rows.is_multi and rows.row is not self._first else None
-        return at.value if at is not None and at.value not in self._answer else ""
-
     def action_accept(self) -> None:
         try:
-            if self._answer == self._unchanged and self._unchecked:
-                space = keys_in_force(self).shown("choice_choose")
-                raise NotAllowed(f"Nothing has changed: {space} checks {self._unchecked}")
-            self.dismiss(None if self._answer == self._unchanged else self._judge(self._answer))
+            if self._answer != self._unchanged:
+                self.dismiss(self._judge(self._answer))
+            elif (at := self._row) is not None and at is not self._first and at.value not in self._answer:
+                raise NotAllowed(f"Nothing has changed: {keys_in_force(self).shown('choice_choose')} checks {at.value}")
+            else:
+                self.dismiss(None)
         except NotAllowed as wrong:
             self._wrong.update(Content.assemble(("✗ ", "$text-error"), shown(str(wrong), "$text-error")))
             self._wrong.display = True
