@@ -121,7 +121,7 @@ def test_fields_that_were_left_empty_are_not_told() -> None:
 
 
 @pytest.mark.parametrize("is_raw", [False, True])
-def test_a_recording_keeps_choices_and_what_was_typed_only_where_secrets_are_kept(tmp_path: Path, is_raw: bool) -> None:
+def test_a_recording_keeps_choices_and_what_was_typed_only_with_secrets(tmp_path: Path, is_raw: bool) -> None:
     values = (FieldAnswer("Name", "Ada Lovelace"), FieldAnswer("Which color?", "Red", is_choice=True))
     answered = ElicitationAnswered(RequestKey(1), "accept", 1.5, values)
     write(tmp_path / "a.jsonl", [OwnAction(0.5, SessionId("s"), answered)], is_raw=is_raw)

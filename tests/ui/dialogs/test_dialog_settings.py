@@ -182,7 +182,7 @@ async def test_the_keys_that_check_are_told_and_space_is_for_the_first_row(desk:
         await page.until(lambda: desk.file.exists() and 'preset = ["vim"]' in desk.file.read_text())
 
 
-async def test_enter_on_a_row_that_was_gone_to_and_not_checked_says_which_key_checks_it(desk: LiveSettings) -> None:
+async def test_enter_on_an_unchecked_row_says_which_key_checks_it(desk: LiveSettings) -> None:
     async with opened(desk) as page:
         await look_for(page, "preset")
         await page.press("enter", "down", "enter")
