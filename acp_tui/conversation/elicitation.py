@@ -127,6 +127,8 @@ class FieldAnswer:
 
     name: str
     value: str
+    is_choice: bool = False
+    """One of the agent's own choices, or yes or no, where it asks for no secret. A recording keeps it."""
 
     @property
     def label(self) -> str:

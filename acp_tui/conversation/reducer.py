@@ -383,7 +383,7 @@ def _with_spent(conversation: Conversation, turn: facts.TurnSpent) -> facts.Turn
 
 
 def _disconnected(conversation: Conversation, update: updates.Disconnected) -> Change:
-    if not conversation.is_connected:
+    if not conversation.is_connected and not update.is_again:
         return NOTHING
     conversation.is_connected = False
     status = tool_calls.FAILED if update.is_fault else tool_calls.UNFINISHED

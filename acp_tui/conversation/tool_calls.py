@@ -228,6 +228,12 @@ class ToolCall:
         return self.title or self.name or (self.kind if self.kind != "other" else self.tool_call_id)
 
     @property
+    def raw_parts(self) -> tuple[tuple[str, Any], ...]:
+        """What the agent reported of its input and output, by these names, as far as there is anything in them."""
+        parts = ("input", self.raw_input), ("output", self.raw_output)
+        return tuple((name, value) for name, value in parts if value is not UNSET and value not in (None, "", [], {}))
+
+    @property
     def untold_name(self) -> str:
         """The tool's name if the title doesn't contain it; otherwise ""."""
         return self.name if self.name and self.name not in self.shown_title else ""

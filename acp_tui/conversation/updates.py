@@ -304,7 +304,7 @@ class ElicitationAnswered:
     at: float | None = None
     """Seconds since the epoch, if known."""
     values: tuple[FieldAnswer, ...] = ()
-    """The values the form was accepted with. A recording masks them."""
+    """The values the form was accepted with. A recording masks all but choices."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,6 +405,8 @@ class Disconnected:
     stderr_tail: str = ""
     is_fault: bool = True
     """Whether what it was at has failed by that. Otherwise, nobody knows how it ended."""
+    is_again: bool = False
+    """Whether it was gone before, and couldn't be started again."""
 
 
 @dataclass(frozen=True, slots=True)

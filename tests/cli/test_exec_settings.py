@@ -160,7 +160,7 @@ def test_nothing_is_sent_in_a_mode_that_the_agent_lacks(tmp_path: Path, home: Pa
     assert exec_it("--mode", "yolo", cwd=tmp_path, script=IN_MODE) == 2
     out, err = capfd.readouterr()
     assert out == ""
-    assert "mode can't be 'yolo'\n  it is one of ask, do" in err
+    assert "mode can't be 'yolo'\n  it is one of Ask, Do" in err
 
 
 def test_a_turn_continues_a_session_and_tells_only_what_is_new(

@@ -20,6 +20,7 @@ from acp_tui.client.transcript.lines import open_recording
 from acp_tui.client.transcript.replay import Replay
 from acp_tui.client.transcript.replayed_sessions import ReplayedSession, ReplayedSessions
 from acp_tui.conversation.buffers import ByteRing, TextBuffer
+from acp_tui.conversation.elicitation import FieldAnswer
 from acp_tui.conversation.entry_list import EntryList
 from acp_tui.conversation.facts import RequestKey, SessionId
 from acp_tui.conversation.tool_calls import TerminalId
@@ -248,11 +249,15 @@ def form(values: dict[str, Any]) -> list[Event]:
     params = {"sessionId": "s", "mode": "form", "message": "Who signs?", "requestedSchema": schema}
     asked = {"jsonrpc": "2.0", "id": 8, "method": "elicitation/create", "params": params}
     answer = {"jsonrpc": "2.0", "id": 8, "result": {"action": "accept", "content": values}}
+    filled_in = tuple(
+        FieldAnswer(name.title(), "yes", is_choice=True) if value is True else FieldAnswer(name.title(), value)
+        for name, value in values.items()
+    )
     return [
         *begun(),
         prompted(1.0, 2, "Release it"),
         Frame(2.0, Direction.IN, json.dumps(asked).encode()),
-        OwnAction(4.0, SessionId("s"), ElicitationAnswered(RequestKey(1), "accept")),
+        OwnAction(4.0, SessionId("s"), ElicitationAnswered(RequestKey(1), "accept", None, filled_in)),
         Frame(4.0, Direction.OUT, json.dumps(answer).encode()),
     ]
 

@@ -19,6 +19,7 @@ from typing import Any, Final
 from acp_tui.client.export.facts import ExportFacts
 from acp_tui.conversation import UNSET, buffers, content, entries, tool_calls, updates
 from acp_tui.conversation.conversation import Change, Conversation, SubagentState
+from acp_tui.conversation.elicitation import FieldAnswer
 from acp_tui.conversation.facts import Fact, Plan, SessionId, TurnSpent, TurnUsage, Usage
 from acp_tui.conversation.visible import hidden_characters
 from acp_tui.conversation.wording import subagent_state
@@ -58,6 +59,7 @@ LEFT_OUT: Final[Mapping[type, tuple[str, ...]]] = {
     entries.Message: ("message_id",),  # "entry" identifies it in both versions of the protocol
     entries.ToolCallEntry: ("decided_on",),  # content is as the agent last reported it
     entries.Decision: ("is_ours",),  # the name says what was chosen
+    FieldAnswer: ("is_choice",),  # the value is what is kept of it
     tool_calls.ToolCall: ("places",),  # the diffs say their places
 }
 """Fields that aren't written."""

@@ -461,11 +461,11 @@ def _value(option: facts.ConfigOption, wanted: str) -> str | bool:
         if wanted.lower() in _SWITCHED:
             return _SWITCHED[wanted.lower()]
         raise errors.Unsupported(f"{option.option_id} can't be {wanted!r}", hint="it is on or off")
-    by_name = {choice.name.lower(): choice.value for choice in option.choices}
-    values = [choice.value for choice in option.choices]
-    value = wanted if wanted in values else by_name.get(wanted.lower())
+    names = {choice.value: choice.name for choice in option.choices}
+    value = wanted if wanted in names else {name.lower(): value for value, name in names.items()}.get(wanted.lower())
     if value is None:
-        raise errors.Unsupported(f"{option.option_id} can't be {wanted!r}", hint=f"it is one of {', '.join(values)}")
+        hint = f"it is one of {', '.join(names.values())}"
+        raise errors.Unsupported(f"{option.option_id} can't be {wanted!r}", hint=hint)
     return value
 
 

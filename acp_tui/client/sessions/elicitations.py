@@ -62,11 +62,13 @@ def in_words(form: elicitation.Form, values: elicitation.FormValues) -> tuple[el
 
 def _filled_in(field: elicitation.KnownField, value: Any, *, is_secret: bool) -> elicitation.FieldAnswer:
     is_secret = is_secret and not isinstance(field, elicitation.BooleanField)
-    words = MASK if is_secret else masked_text(_words(field, value))
-    return elicitation.FieldAnswer(field.title or field.name, words)
+    words = MASK if is_secret else masked_text(words_of(field, value))
+    is_typed = isinstance(field, elicitation.TextField | elicitation.NumberField)
+    return elicitation.FieldAnswer(field.title or field.name, words, is_choice=not (is_secret or is_typed))
 
 
-def _words(field: elicitation.KnownField, value: Any) -> str:
+def words_of(field: elicitation.Field, value: Any) -> str:
+    """A value of the field as the user sees it."""
     match field:
         case elicitation.BooleanField():
             return "yes" if value else "no"

@@ -410,8 +410,9 @@ def masked_update(update: updates.SessionUpdate, masker: Masker) -> updates.Sess
     match update:
         case updates.TerminalOutput(terminal_id, data):
             return updates.TerminalOutput(terminal_id, masker.output(data))
-        case updates.ElicitationAnswered():  # the values are between the user and the agent
-            return replace(update, values=tuple(replace(value, value=MASK) for value in update.values))
+        case updates.ElicitationAnswered():  # what was typed is between the user and the agent
+            values = tuple(value if value.is_choice else replace(value, value=MASK) for value in update.values)
+            return replace(update, values=values)
         case _:
             return update
 

@@ -75,8 +75,9 @@ PRESETS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "vim-prompt": {},  # its keys are modes of the prompt: `ui/prompt/vim.py`
 }
 """Keys by command, spelled as in `[keys]`. They don't apply to commands whose keys the user has set."""
+_ABOUT_PRESETS: Final = "Whole sets of keys: vim moves in lists and texts as Vim does, vim-prompt edits the prompt so."
 KEYS_PRESET: Final = DeclaredSetting(
-    PRESET, str, is_list=True, allowed=tuple(PRESETS), default=(), setting=Setting("Whole sets of keys, such as Vim's.")
+    PRESET, str, is_list=True, allowed=tuple(PRESETS), default=(), setting=Setting(_ABOUT_PRESETS)
 )
 
 

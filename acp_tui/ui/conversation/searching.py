@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from textual.strip import Strip
 
-from acp_tui.conversation import UNSET, content, entries, tool_calls, tool_text, updates, value_outline
+from acp_tui.conversation import content, entries, tool_calls, tool_text, updates, value_outline
 from acp_tui.conversation.plain_text import plain_text
 from acp_tui.ui.conversation.column import Column
 from acp_tui.ui.rendering.wrapping import Cut, Gutter, Joint, width_cells
@@ -375,9 +375,8 @@ def _texts_of_call(entry: entries.ToolCallEntry, terminals: Terminals) -> Iterat
             case tool_calls.TerminalContent(terminal_id):
                 yield from _printed(terminals.get(terminal_id))
     yield f"tool: {call.untold_name}"
-    for name, value in (("input", call.raw_input), ("output", call.raw_output)):
-        if value is not UNSET:
-            yield "\n".join(value_outline.value_lines(value, name))
+    for name, value in call.raw_parts:
+        yield "\n".join(value_outline.value_lines(value, name))
 
 
 def _words_of(blocks: Iterable[content.ContentBlock]) -> Iterator[str]:

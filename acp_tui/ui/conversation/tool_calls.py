@@ -11,7 +11,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from acp_tui.conversation import QUIET_KINDS, UNSET, facts, permission_requests, tool_calls, tool_text, value_outline
+from acp_tui.conversation import QUIET_KINDS, facts, permission_requests, tool_calls, tool_text, value_outline
 from acp_tui.conversation.content import Text, is_for_user
 from acp_tui.conversation.entries import Decision, OwnCommand, TerminalState, ToolCallEntry
 from acp_tui.conversation.visible import make_visible_line
@@ -161,8 +161,7 @@ class ToolCallDrawing(KeptDrawing):
     def folds(self) -> bool:
         """Whether it has more to show than was drawn, or something to fold again."""
         call = self._entry.call
-        has_raw = call.untold_name or call.raw_input is not UNSET or call.raw_output is not UNSET
-        if self._is_open or has_raw or self.cut_text or self._drawn is None:
+        if self._is_open or call.untold_name or call.raw_parts or self.cut_text or self._drawn is None:
             return True
         context, lines = self._drawn
         whole = self.whole(context)
@@ -303,9 +302,7 @@ class ToolCallDrawing(KeptDrawing):
     def _raw(self, call: tool_calls.ToolCall, context: DrawContext, width: int) -> list[Sequence[Strip]]:
         told = make_visible_line(f"tool: {call.untold_name}")
         runs: list[Sequence[Strip]] = [wrap([(told, context.palette.muted)], width)] if call.untold_name else []
-        for label, value in (("input", call.raw_input), ("output", call.raw_output)):
-            if value is UNSET:
-                continue
+        for label, value in call.raw_parts:
             runs.append(
                 plain_lines(cut_shown("\n".join(value_outline.value_lines(value, label))), width, context.palette.muted)
             )

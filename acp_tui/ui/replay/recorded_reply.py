@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
 from textual.content import Content
 
+from acp_tui.client.secrets.masking import MASK
+from acp_tui.client.sessions.elicitations import words_of
 from acp_tui.conversation import elicitation
 from acp_tui.conversation.updates import ElicitationAction
 from acp_tui.conversation.visible import make_visible_line
@@ -18,6 +20,7 @@ ACTIONS: Final[dict[ElicitationAction, str]] = {
     "decline": "declined",
     "cancel": "closed without an answer",
 }
+UNANSWERED: Final = "unanswered in this recording"
 MAX_TITLE_CELLS: Final = 24
 MUTED: Final = "$foreground-muted"
 
@@ -28,10 +31,8 @@ class RecordedReply:
 
     action: ElicitationAction
     after_s: float
-    values: Mapping[str, Any] | None = None
-    """The values in the recording; None if there are none."""
-    is_masked: bool = True
-    """Whether the recording keeps only that a field was filled in."""
+    values: tuple[elicitation.FieldAnswer, ...] = ()
+    """What the recording keeps of each field that was filled in."""
 
 
 def recorded_form(asked: elicitation.Elicitation, reply: RecordedReply | None) -> Content:
@@ -40,7 +41,8 @@ def recorded_form(asked: elicitation.Elicitation, reply: RecordedReply | None) -
 
 def _lines(asked: elicitation.Elicitation, reply: RecordedReply | None) -> Iterator[Content]:
     yield shown(asked.message, "bold")
-    yield Content.styled(_outcome(reply), "$text-warning")
+    outcome = f"{ACTIONS[reply.action]} after {reply.after_s:.1f} s" if reply is not None else UNANSWERED
+    yield Content.styled(outcome, "$text-warning")
     if isinstance(asked, elicitation.UrlVisit):
         yield Content.styled(make_visible_line(asked.url), "$text-accent")
     else:
@@ -52,47 +54,23 @@ def _lines(asked: elicitation.Elicitation, reply: RecordedReply | None) -> Itera
 
 
 def _fields(form: elicitation.Form, reply: RecordedReply | None) -> Iterator[Content]:
-    titles = [Content(_title(each)).truncate(MAX_TITLE_CELLS, ellipsis=True) for each in form.fields]
+    names = (make_visible_line(_name(each)) + " *" * each.is_required for each in form.fields)
+    titles = [Content(name).truncate(MAX_TITLE_CELLS, ellipsis=True) for name in names]
     width = max((title.cell_length for title in titles), default=0)
     for each, title in zip(form.fields, titles, strict=True):
         yield Content.assemble("  ", title.pad_right(width - title.cell_length + 2), _value(each, reply))
 
 
-def _title(each: elicitation.Field) -> str:
-    title = None if isinstance(each, elicitation.UnknownField) else each.title
-    return make_visible_line(title or each.name) + (" *" if each.is_required else "")
+def _name(each: elicitation.Field) -> str:
+    return (None if isinstance(each, elicitation.UnknownField) else each.title) or each.name
 
 
 def _value(each: elicitation.Field, reply: RecordedReply | None) -> Content:
     """The recorded value, or the default that was shown."""
-    if reply is None or reply.values is None:
+    if reply is None or reply.action != "accept":
         default = None if isinstance(each, elicitation.UnknownField) else each.default
-        return Content.styled(_said(each, default) if default not in (None, ()) else "", MUTED)
-    value = reply.values.get(each.name)
-    if value is None:
-        return Content.styled("left empty", MUTED)
-    if not reply.is_masked or isinstance(value, bool):
-        return Content(_said(each, value))
-    return Content.styled(f"{len(value)} chosen" if isinstance(value, list) else "filled in, masked", MUTED)
-
-
-def _said(each: elicitation.Field, value: Any) -> str:
-    if isinstance(value, list | tuple):
-        return ", ".join(_word(each, item) for item in value) or "none"
-    return _word(each, value)
-
-
-def _word(each: elicitation.Field, value: Any) -> str:
-    """One value. A recording may contain anything here."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    words = str(value)
-    if isinstance(each, elicitation.ChoiceField | elicitation.MultiChoiceField):
-        words = next((choice.title for choice in each.choices if choice.value == value), words)
-    return make_visible_line(words)
-
-
-def _outcome(reply: RecordedReply | None) -> str:
-    if reply is None:
-        return "unanswered in this recording"
-    return f"{ACTIONS[reply.action]} after {reply.after_s:.1f} s"
+        return Content.styled("" if default in (None, ()) else make_visible_line(words_of(each, default)), MUTED)
+    kept = next((value.value for value in reply.values if value.name == _name(each)), None)
+    if kept is None or kept == MASK:
+        return Content.styled("left empty" if kept is None else "filled in, masked", MUTED)
+    return Content(make_visible_line(kept))

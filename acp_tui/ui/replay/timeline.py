@@ -127,8 +127,6 @@ class Timeline:
     _asked: dict[Question, tuple[PermissionRequest, float]] = field(default_factory=dict)
     _elicited: dict[Question, float] = field(default_factory=dict)
     """When forms and pages were asked for."""
-    _replying: Question | None = None
-    """The question whose values come with the next frame to the agent."""
     _own: Conversation | None = None
     """That of the wanted session, once it has begun."""
     _left_out_s: float = 0.0
@@ -262,22 +260,15 @@ class Timeline:
                 self._prompts.setdefault(session_id, []).append(self.length)
         if any(touch.change != NOTHING or not touch.conversation.entries for touch in step.touched):
             self._changes.append(self.length)
-        self._note_reply(event)
+        match event:
+            case OwnAction(at, session_id, ElicitationAnswered(key, action, _, values)):
+                question = self.question(session_id, key, self.length)
+                self.replies[question] = RecordedReply(action, at - self._elicited.get(question, at), values)
         for touch in step.touched:
             for key in touch.conversation.elicitations if Fact.ELICITATIONS in touch.change.facts else ():
                 self._elicited.setdefault(self.question(touch.session_id, key, self.length), event.at)
             if Fact.PERMISSIONS in touch.change.facts:
                 self._note_permissions(touch, event.at)
-
-    def _note_reply(self, event: Event) -> None:
-        match event:
-            case OwnAction(at, session_id, ElicitationAnswered(key, action)):
-                question = self._replying = self.question(session_id, key, self.length)
-                after_s = at - self._elicited.get(question, at)
-                self.replies[question] = RecordedReply(action, after_s, is_masked=not self.header.is_raw)
-            case Frame(direction=way, data=data) if self._replying is not None and way.value == "out":
-                question, self._replying = self._replying, None
-                self.replies[question] = replace(self.replies[question], values=_filled_in(data))
 
     def _note_permissions(self, touch: Touch, at: float) -> None:
         session_id, conversation, _ = touch
@@ -301,15 +292,6 @@ def open_playable(*paths: Path) -> Recording:
             hint="update acp-tui",
         )
     return recording
-
-
-def _filled_in(frame: bytes) -> dict[str, Any] | None:
-    """The values in an answer to a form; None if there are none."""
-    try:
-        content: Any = json.loads(frame)["result"]["content"]
-    except (ValueError, KeyError, TypeError):
-        return None
-    return content if isinstance(content, dict) else None
 
 
 def _agent_in(frame: bytes) -> str:

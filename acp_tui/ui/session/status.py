@@ -61,7 +61,8 @@ def _part(
 ) -> Iterator[str]:
     match part:
         case "mode" | "model":
-            yield from (_value(option) for option in conversation.options if option.category == part)
+            told = (one for one in conversation.options if one.category == part or (part == "mode" and _is_left(one)))
+            yield from map(_value, sorted(told, key=lambda one: one.category != part))
         case "tokens":
             if conversation.usage is not None:
                 yield _usage(conversation.usage)
@@ -90,8 +91,14 @@ def attendance_words(attendance: Attendance) -> str:
     return ", ".join(["read-only" if attendance.is_read_only else "hosted", *others, *watching])
 
 
+def _is_left(option: ConfigOption) -> bool:
+    """Whether it is another kind of mode, such as a `collaboration_mode`, and no longer at its first value."""
+    choices = () if isinstance(option, BooleanOption) else option.choices[:1]
+    return (option.category or "").endswith("_mode") and any(option.value != first.value for first in choices)
+
+
 def _value(option: ConfigOption) -> str:
-    name = option.name if isinstance(option, BooleanOption) else option.category
+    name = option.name if isinstance(option, BooleanOption) else (option.category or "").rpartition("_")[2]
     return f"{name}: {value_name(option)}"
 
 

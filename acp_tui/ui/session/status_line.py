@@ -269,7 +269,7 @@ def _fewer(facts: list[str], below: str) -> list[str]:
     caution = _caution(facts[0])
     if not caution:
         return facts[1:]
-    return facts[:1] if len(facts) > 1 else [caution] if facts[0] != caution else []
+    return facts[:-1] if len(facts) > 1 else [caution] if facts[0] != caution else []
 
 
 def _doing(status: Status, room: int) -> Content:

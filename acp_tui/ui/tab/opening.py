@@ -211,7 +211,12 @@ class SessionStarter:
             await self._go_on(session)
 
     async def _go_on(self, session: Session) -> None:
-        await self._tab.show(await self._tab.sessions.go_on(session))
+        try:
+            await self._tab.show(await self._tab.sessions.go_on(session))
+        except ClientError as error:
+            if session.conversation.is_connected:
+                raise
+            session.apply(self._tab.panels.loss_of(error))  # a notice would be gone before it is read
 
     async def begin_anew(self) -> None:
         """Close the session and start another in its place. If that fails, the tab stays and the user is told."""

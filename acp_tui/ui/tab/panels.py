@@ -62,8 +62,13 @@ class Panels:
     @staticmethod
     def failed(error: ClientError, what_now: str) -> Failed:
         """The stage that shows the error in place of the conversation."""
+        conversation = Conversation()
+        reducer.apply(conversation, Panels.loss_of(error))
+        return Failed(conversation, error, what_now)
+
+    @staticmethod
+    def loss_of(error: ClientError) -> Disconnected:
+        """What a conversation says of an agent that couldn't be started, also if it was gone before."""
         stderr_tail = error.detail if isinstance(error, AgentLost) else ""
         parts = (str(error), "" if stderr_tail else error.detail, error.hint)
-        conversation = Conversation()
-        reducer.apply(conversation, Disconnected("\n".join(filter(None, parts)), stderr_tail))
-        return Failed(conversation, error, what_now)
+        return Disconnected("\n".join(filter(None, parts)), stderr_tail, is_again=True)

@@ -131,8 +131,7 @@ class HistoryController:
         past = known[one.key] if one is not None else None
         sign, _ = MARKS[tab.state]
         panel, said, session = tab.panel, tab.conversation, tab.session
-        is_alone = sum(one.cwd == tab.cwd for one in self._tab.app.tabs) == 1  # else whose changes are they?
-        summary = tab.changes.summary() if tab.changes is not None and is_alone else ""
+        summary = tab.changes.summary() if tab.changes is not None else ""
         return SessionRow(
             tab.mode,
             tab.session_title,
@@ -331,13 +330,13 @@ class HistoryController:
         agent, name, can_forget = self._agent_of(session), session.shown_agent, await self._can_forget(session)
         deletes = agent is not None and agent.capabilities.delete_session
         fate = []
+        if session.recorded is not None:
+            fate.append(f"{'deletes' if can_forget else 'archives'} its recording")
         if deletes:
             fate.append(f"{name} deletes it")
         elif self._may_stay(session):
             why = "isn't running" if agent is None else "can't delete sessions"
             fate.append(f"{name} {'keeps' if session.is_listed else 'may keep'} it, as it {why}")
-        if session.recorded is not None:
-            fate.append(f"acp-tui {'deletes' if can_forget else 'archives'} its recording")
         known = await to_thread.run_sync(known_worktree, session.cwd)
         if known is not None and session.has_folder:
             fate.append(f"its worktree and branch stay: git worktree remove {shlex.quote(known.root)}")

@@ -640,7 +640,7 @@ class SessionsDialog(Dialog[Act | None]):
         told = "Brought the session back." if session.is_archived else archived
         if fate := await self._source.fate(session):
             way, what = ("Bring it back", "") if session.is_archived else ("Archive it", "a search finds it")
-            all_of_it = " · ".join((*fate, "this can't be undone"))
+            all_of_it = " · ".join(("can't be undone", *fate))
             rows = [PickerRow(False, way, what), PickerRow(True, "Delete it", all_of_it, needs_care=True)]
             is_deleted = await self.app.push_screen_wait(Picker(f"Remove “{title}” from this list", rows, search=False))
         if is_deleted:

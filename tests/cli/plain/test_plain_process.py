@@ -474,4 +474,4 @@ def test_a_command_that_no_one_has_is_sent_once_it_is_typed_again(tmp_path: Path
 def test_the_demo_begins_in_a_mode_as_any_agent_does(tmp_path: Path) -> None:
     with line_terminal("demo", "--plain", "--mode", "nope", cwd=tmp_path) as terminal:
         terminal.shows("mode can't be 'nope'")
-        terminal.shows("it is one of ask, plan")
+        terminal.shows("it is one of Ask, Plan")

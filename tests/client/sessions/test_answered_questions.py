@@ -98,10 +98,10 @@ async def test_a_question_that_the_agent_takes_back_is_told_as_cancelled(tmp_pat
     [
         (TextField("a", "Title"), "text", FieldAnswer("Title", "text")),
         (NumberField("a"), 0.85, FieldAnswer("a", "0.85")),
-        (BooleanField("a"), False, FieldAnswer("a", "no")),
-        (ChoiceField("a", LICENCES), "mpl", FieldAnswer("a", "Mozilla")),
-        (MultiChoiceField("a", LICENCES), ["mpl", "mit"], FieldAnswer("a", "Mozilla, MIT")),
-        (MultiChoiceField("a", LICENCES), [], FieldAnswer("a", "none")),
+        (BooleanField("a"), False, FieldAnswer("a", "no", is_choice=True)),
+        (ChoiceField("a", LICENCES), "mpl", FieldAnswer("a", "Mozilla", is_choice=True)),
+        (MultiChoiceField("a", LICENCES), ["mpl", "mit"], FieldAnswer("a", "Mozilla, MIT", is_choice=True)),
+        (MultiChoiceField("a", LICENCES), [], FieldAnswer("a", "none", is_choice=True)),
         (TextField("apiKey"), "abc", FieldAnswer("apiKey", "***")),
         (TextField("a", "B", "The PIN of your card"), "1234", FieldAnswer("B", "***")),
         (ChoiceField("token", LICENCES), "mit", FieldAnswer("token", "***")),
@@ -121,8 +121,11 @@ def test_fields_that_were_left_empty_are_not_told() -> None:
 
 
 @pytest.mark.parametrize("is_raw", [False, True])
-def test_a_recording_holds_what_was_filled_in_only_where_secrets_are_kept(tmp_path: Path, is_raw: bool) -> None:
-    answered = ElicitationAnswered(RequestKey(1), "accept", 1.5, (FieldAnswer("Name", "Ada Lovelace"),))
+def test_a_recording_keeps_choices_and_what_was_typed_only_with_secrets(tmp_path: Path, is_raw: bool) -> None:
+    values = (FieldAnswer("Name", "Ada Lovelace"), FieldAnswer("Which color?", "Red", is_choice=True))
+    answered = ElicitationAnswered(RequestKey(1), "accept", 1.5, values)
     write(tmp_path / "a.jsonl", [OwnAction(0.5, SessionId("s"), answered)], is_raw=is_raw)
-    assert ("Ada" in (tmp_path / "a.jsonl").read_text(encoding="utf-8")) is is_raw
+    written = (tmp_path / "a.jsonl").read_text(encoding="utf-8")
+    assert ("Ada" in written) is is_raw
+    assert "Red" in written  # the agent listed it itself
     replayed_whole(tmp_path / "a.jsonl")

@@ -142,7 +142,7 @@ async def test_what_was_chosen_before_is_set_by_id_or_category_and_value_or_name
     ("name", "value", "why", "hint"),
     [
         ("model", "x", "the agent has no model to choose", "its options: mode, depth, fast"),
-        ("mode", "c", "mode can't be 'c'", "it is one of a, b"),
+        ("mode", "c", "mode can't be 'c'", "it is one of A, B"),
         ("fast", "maybe", "fast can't be 'maybe'", "it is on or off"),
     ],
 )

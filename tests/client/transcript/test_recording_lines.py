@@ -114,7 +114,7 @@ OWN: tuple[SessionUpdate, ...] = (
     PermissionAnswered(RequestKey(2), "allow", 1700000000.25, None),
     PermissionAnswered(RequestKey(2), None, None, "a rule"),
     ElicitationAnswered(RequestKey(3), "decline", 1700000000.25),
-    ElicitationAnswered(RequestKey(4), "accept", None, (FieldAnswer("Name", "Ada"), FieldAnswer("Signed", "yes"))),
+    ElicitationAnswered(RequestKey(4), "accept", None, (FieldAnswer("Name", "Ada"), FieldAnswer("Ok", "yes", True))),
     ElicitationCompleted("e"),
     ToolCallReported(ToolCallPatch(ToolCallId("c"), status="failed")),
     DiffsPlaced(ToolCallId("c"), (FilePart(0, 7, "above\n", ""),)),

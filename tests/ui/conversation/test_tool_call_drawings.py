@@ -79,6 +79,15 @@ async def test_an_open_call_says_the_tools_name_unless_the_title_does() -> None:
         assert page.text.count("tool: ") == 1
 
 
+async def test_an_open_call_has_no_row_for_what_is_empty() -> None:
+    empty = call("c", title="tool", raw_input={}, raw_output="")
+    async with open_page(empty, call("d", title="other", raw_input={"a": 1}, raw_output=False)) as page:
+        await page.press("ctrl+o")
+        assert "a: 1" in page.text
+        assert (page.text.count("input:"), page.text.count("output:")) == (1, 1)
+        assert "output: false" in page.text
+
+
 @pytest.mark.parametrize(("kind", "line"), [("execute", "○ $ tool"), ("search", "○ ⌕ tool  .")])
 async def test_the_sessions_own_folder_is_no_news_beside_a_command(kind: str, line: str) -> None:
     reported = call("c", title="tool", kind=kind, locations=(Location("/project/"),))

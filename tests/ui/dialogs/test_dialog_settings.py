@@ -182,6 +182,15 @@ async def test_the_keys_that_check_are_told_and_space_is_for_the_first_row(desk:
         await page.until(lambda: desk.file.exists() and 'preset = ["vim"]' in desk.file.read_text())
 
 
+async def test_enter_on_an_unchecked_row_says_which_key_checks_it(desk: LiveSettings) -> None:
+    async with opened(desk) as page:
+        await look_for(page, "preset")
+        await page.press("enter", "down", "enter")
+        await page.until(lambda: "Nothing has changed: Space checks vim-prompt" in page.text)
+        await page.press("space", "enter")
+        await page.until(lambda: desk.file.exists() and 'preset = ["vim-prompt"]' in desk.file.read_text())
+
+
 @pytest.mark.parametrize("words", ["preset", "calls to fold", "toggle_plan", "needs_you"])
 async def test_enter_without_a_change_writes_nothing(words: str, desk: LiveSettings) -> None:
     async with opened(desk) as page:

@@ -247,7 +247,7 @@ async def test_slash_model_with_a_name_sets_it_at_once() -> None:
         await page.send("/model large")
         await page.until(lambda: page.connection.options == [("m", "large")])
         await page.send("/model larger")
-        await page.until(lambda: "m can't be 'larger'" in page.text and "one of small, large" in page.text)
+        await page.until(lambda: "m can't be 'larger'" in page.text and "one of Small, Large" in page.text)
         assert page.draft == "/model larger"
 
 

@@ -273,6 +273,15 @@ async def test_an_on_off_option_and_a_value_beyond_the_choices_are_shown() -> No
         assert "mode: secret · Fast: on" in page.status
 
 
+async def test_another_kind_of_mode_is_beside_the_mode_once_it_is_switched() -> None:
+    choices = Choice("default", "Default"), Choice("plan", "Plan")
+    usual, left = (SelectOption("how", "How", one.value, choices, "collaboration_mode") for one in choices)
+    async with open_page(OptionsReplaced((usual, MODE, MODEL))) as page:
+        assert "  mode: Ask · model: Large 4" in page.status
+        await page.apply(OptionsReplaced((left, MODE, MODEL)))
+        assert "mode: Ask · mode: Plan · model: Large 4" in page.status
+
+
 async def test_the_status_line_has_the_parts_that_were_chosen_in_their_order() -> None:
     async with open_page(OptionsReplaced((MODEL, MODE)), UsageReported(Usage(5, 10))) as page:
         assert "5/10 · mode: Ask · model: Large 4 · F1 help" in page.status
@@ -490,6 +499,12 @@ def test_a_mode_that_asks_less_is_known_by_its_id_or_name(value: str, name: str,
     choice = Choice(value, name)
     assert SelectOption("mode", "Mode", value, (choice,), "mode").caution(choice) == caution
     assert SelectOption("model", "Model", value, (choice,), "model").caution(choice) == ""
+
+
+def test_another_kind_of_mode_stays_beside_one_that_asks_less_while_there_is_room() -> None:
+    status = Status(agent="Codex", facts=("mode: Full access (no questions)", "mode: Plan", "model: 5.5"))
+    assert line_of(status, 60).plain.endswith("  mode: Full access (no questions) · mode: Plan")
+    assert line_of(status, 48).plain.endswith("  mode: Full access (no questions)")
 
 
 @pytest.mark.parametrize(

@@ -140,7 +140,7 @@ async def test_its_recording_is_deleted_after_a_yes(past: None, open_desk: OpenD
         await desk.shows("Esc close")
         await desk.shows("How are zebras made?")
         await desk.press("down", "ctrl+x")
-        await desk.shows("Remove “How are zebras made?” from this list", "acp-tui deletes its recording")
+        await desk.shows("Remove “How are zebras made?” from this list", "can't be undone · deletes its recording")
         await desk.hides(" keep")
         await desk.press("down", "enter")
         await desk.shows("Removed the session.")

@@ -323,3 +323,11 @@ async def test_a_prompt_that_is_due_before_the_session_is_open_waits_for_that(op
         assert later.schedule.words.startswith("now: Report")
         desk.let_go_on()
         await desk.shows("session/prompt in plan")
+
+
+async def test_why_it_could_not_be_restarted_stays_below_what_was_said(open_tabs: OpenTabs, first_run: str) -> None:
+    async with open_tabs(RESUMES, first_run, 'sys.stderr.write("disk full\\n")\nsys.exit(4)') as desk:
+        await crashed(desk)
+        await desk.restart()
+        await desk.shows("exited with code 3", "exited with code 4", "disk full", "gone; Alt+R restarts it")
+        assert not desk.notices, "a notice would be gone before it is read"

@@ -261,7 +261,7 @@ async def test_searching_finds_the_name_of_an_agent_whose_command_is_another() -
 
 async def test_one_key_removes_a_session_as_the_user_chooses_and_the_dialog_stays() -> None:
     pages = Pages((ONE, None), recordings=[recorded("s1", "Mine", agent="agent")])
-    pages.deleting = ("agent keeps it, as it can't", "acp-tui deletes its recording")
+    pages.deleting = ("deletes its recording", "agent keeps it, as it can't")
     async with open_dialog(SessionsDialog(pages)) as page:
         await loaded(page)
         await page.press("ctrl+x")
@@ -269,8 +269,7 @@ async def test_one_key_removes_a_session_as_the_user_chooses_and_the_dialog_stay
         await page.press("escape")
         assert pages.done == []
         await page.press("ctrl+x", "down")
-        assert "agent keeps it, as it can't · acp-tui deletes its recording" in page.words
-        assert "this can't be undone" in page.words
+        assert "can't be undone · deletes its recording · agent keeps it, as it can't" in page.words
         await page.press("enter")
         assert pages.done == [("delete", "s1")]
         assert page.app.said == ["Removed the session."]

@@ -231,6 +231,12 @@ class SettingEditor(Dialog[object]):
         self.set_focus(self._control)
         if isinstance(self._control, ChoiceRows) and self._control.row is None:
             self._control.action_move(1)  # Space is for the first row
+        self._first = self._row
+
+    @property
+    def _row(self) -> PickerRow[str] | None:
+        """The row at the cursor, if there are several to check."""
+        return self._control.row if isinstance(self._control, ChoiceRows) and self._control.is_multi else None
 
     @property
     def _answer(self) -> Answer:
@@ -246,7 +252,12 @@ class SettingEditor(Dialog[object]):
 
     def action_accept(self) -> None:
         try:
-            self.dismiss(None if self._answer == self._unchanged else self._judge(self._answer))
+            if self._answer != self._unchanged:
+                self.dismiss(self._judge(self._answer))
+            elif (at := self._row) is not None and at is not self._first and at.value not in self._answer:
+                raise NotAllowed(f"Nothing has changed: {keys_in_force(self).shown('choice_choose')} checks {at.value}")
+            else:
+                self.dismiss(None)
         except NotAllowed as wrong:
             self._wrong.update(Content.assemble(("✗ ", "$text-error"), shown(str(wrong), "$text-error")))
             self._wrong.display = True
