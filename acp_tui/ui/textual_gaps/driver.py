@@ -337,14 +337,14 @@ class FramePacer:
         self.fence.note_sent()
 
     def _rows_to_send(self, terminal: PacedDriver) -> int:
-        """How many rows to send now: all, or as many as won't delay an echo too much."""
-        now_s, flow = time.monotonic(), terminal.flow
+        """How many rows to send now: all, or as many as won't delay an echo too much; a question's, whole."""
+        now_s, flow, asking = time.monotonic(), terminal.flow, len(self.fence.unsent_rows)
         if not flow.has_room(now_s, is_small=True):
             return 0
         room = flow.room(now_s)
-        if room <= 0 and not terminal.has_input_since(now_s - ECHO_S):  # a small frame may be the echo
+        if room <= 0 and not asking and not terminal.has_input_since(now_s - ECHO_S):  # a small frame may be the echo
             return 0
-        return max(int(min(room / self._row_length, self._app.size.height)), SMALL_ROWS)
+        return max(int(min(room / self._row_length, self._app.size.height)), SMALL_ROWS + asking)
 
     def note_batch_end(self) -> None:
         """Draw what wasn't drawn during a batch. Textual would wait for the screen's next message."""
@@ -364,13 +364,14 @@ class FramePacer:
         if not self._missed or not self._app.is_running or not self._app.screen_stack or self._app._batch_count:
             return
         terminal = self.terminal
-        is_small = len(self._missed) <= SMALL_ROWS
+        asking = self.fence.unsent_rows
+        is_small = bool(asking) or len(self._missed) <= SMALL_ROWS
         if terminal is not None and not terminal.flow.has_room(time.monotonic(), is_small=is_small):
             self._send_missed_later()
             return
-        # From the bottom up: the prompt and new text are there.
-        count = len(self._missed) if terminal is None else self._rows_to_send(terminal)
-        rows = sorted(self._missed, reverse=True)[:count]
+        # From the bottom up: the prompt and new text are there. What asks comes first: nobody can answer a half.
+        count = len(self._missed) if terminal is None else len(asking) or self._rows_to_send(terminal)
+        rows = sorted(self._missed, key=lambda y: (y in asking, y), reverse=True)[:count]
         self._missed.difference_update(rows)  # the same set always: the fence looks at it
         draw_rows_again(self._app.screen, rows)  # intermediate states were never sent, and aren't missed
         if self._missed:

@@ -89,6 +89,13 @@ class Fence:
         terminal = self._terminal()
         return UNANSWERED_S if terminal is None or self.is_silent or not self._is_exact else terminal.lag_s
 
+    @property
+    def unsent_rows(self) -> Collection[int]:
+        """Those of painted widgets that somebody waits for and that aren't all sent. A whole screen has no haste."""
+        waits, height = self._waits.values(), self._app.size.height
+        unsent = [wait.rows for wait in waits if wait.number is None and wait.rows and len(wait.rows) < height]
+        return set().union(*unsent)
+
     def is_awaited(self, key: Hashable) -> bool:
         """Whether `when_shown` was called with this key, and isn't done yet."""
         return key in self._waits

@@ -82,6 +82,27 @@ async def test_a_frame_goes_to_a_slow_terminal_in_parts_and_all_of_it_arrives(
     assert max(parts[0]) == 19  # the prompt is below
 
 
+async def test_what_asks_is_sent_whole_and_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    app, flow = _Sent(), FlowControl()
+    sent: list[set[int]] = []
+    terminal = SimpleNamespace(
+        flow=flow, has_input_since=lambda at_s: False, question_behind_all=lambda: 1, lag_s=0.0, questions=0
+    )
+    monkeypatch.setattr(FramePacer, "terminal", terminal)
+    monkeypatch.setattr(App, "_display", lambda self, screen, frame: sent.append(rows_of(frame)))
+    async with app.run_test(size=(80, 30)) as pilot:
+        await settled(pilot)
+        monkeypatch.setattr(flow, "room", lambda now_s: 0.0)
+        app.screen.refresh()
+        await pilot.pause()
+        sent.clear()
+        app.pacer.fence.when_shown("question", app.screen.query_one(Static), lambda at_s: None)
+        while not (parts := [rows for rows in sent if rows]):
+            await pilot.pause()
+        assert parts[0] == set(range(20))
+        assert not app.pacer.has_room(is_small=False)  # the rest still waits
+
+
 class _OneRow(BaseApp):
     """Shows a letter."""
 
