@@ -556,6 +556,7 @@ def new_link() -> AgentLink:
             capabilities=AgentCapabilities(),
             command=AgentCommand("agent", ("agent",)),
             lost=None,
+            said=(),
             sandbox=None,
             sandbox_name="",
             system_prompt=None,
