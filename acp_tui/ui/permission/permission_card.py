@@ -156,9 +156,12 @@ class PermissionCard(AnswerableRequest):
     @property
     def reason(self) -> str:
         """What follows in the draft after the key that lets the user say why, if that was pressed here."""
-        begins = self.guard.binding_typed(self.wrote[:1]) if self.wrote else None
-        is_reason = begins is not None and begins.action == "reject_and_say_why"
-        return self.guard.draft[1:] if is_reason and self.guard.draft.startswith(self.wrote) else ""
+        binding = self.guard.binding_typed(self.key_in(self.guard.draft))
+        return self.guard.draft[1:] if binding is not None and binding.action == "reject_and_say_why" else ""
+
+    def key_in(self, draft: str) -> str:
+        """The key that a draft begins with, if it was pressed here, and answers; otherwise ""."""
+        return self.wrote[:1] if draft.startswith(self.wrote) and self._decision(self.wrote[:1]) else ""
 
     # What the user does
 

@@ -486,6 +486,10 @@ class SessionPanel(Vertical):
             self.card.wrote = "" if self.prompt.text or is_paste else text
             self.prompt.take_text(text, keys, is_paste=is_paste)
 
+    def key_in(self, draft: str) -> str:
+        """The key that a draft begins with, if it was pressed on the card, and answers there; otherwise ""."""
+        return self.card.key_in(draft) if isinstance(self.card, PermissionCard) else ""
+
     def leave(self, *, to_read: bool = False) -> None:
         if to_read:
             self.view.focus()

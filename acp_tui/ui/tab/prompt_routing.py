@@ -64,7 +64,7 @@ class PromptController:
         self._clock: Timer | None = None
         """Waits for the next prompt that was scheduled."""
         self._doubted = ""
-        """A prompt that wasn't sent, because no one has the command that it begins with."""
+        """A prompt that wasn't sent, because it begins with what may be meant otherwise."""
 
     @property
     def _prompt(self) -> PromptInput:
@@ -165,9 +165,11 @@ class PromptController:
         self.remember(typed)
 
     def _doubt(self, text: str, *, is_ours: bool) -> str:
-        """What to say of a prompt that begins with a command that no one has, or with one that takes no words."""
+        """What to say of a prompt that begins with a command that no one has or that takes no words, or an answer."""
         if is_ours:
             return f"{text.split()[0]} takes nothing after it. Enter sends it as it is."
+        if self._tab.panel is not None and (key := self._tab.panel.key_in(text)):
+            return self._tab.hint(f"Not sent: {key} can answer the request ({{leave_prompt}}). Enter sends it anyway.")
         return self._completion.unknown(text) if self._completion is not None else ""
 
     def remember(self, text: str) -> None:

@@ -114,6 +114,42 @@ async def test_a_reason_that_went_into_the_prompt_with_its_key_is_still_the_reas
             await page.start_over()
 
 
+@pytest.mark.usefixtures("keys_are_held")
+@pytest.mark.parametrize("key", "wn1")
+async def test_text_that_begins_with_a_key_of_the_card_is_sent_by_a_second_enter(key: str) -> None:
+    async with open_page() as page:
+        await page.ask("call", title="Edit a file")
+        page.card.guard.come_unasked()
+        await page.press(key, *"use printf", "enter")
+        assert (page.connection.prompts, page.decisions, page.draft) == ([], {}, f"{key}use printf")
+        assert f"Not sent: {key} can answer the request (Tab). Enter sends it anyway." in page.words
+        await page.press("enter")
+        assert (page.connection.prompts, page.decisions) == ([f"{key}use printf"], {})
+
+
+@pytest.mark.usefixtures("keys_are_held")
+async def test_after_enter_such_a_text_can_still_be_made_the_reason() -> None:
+    async with open_page() as page:
+        await page.ask("call", title="Edit a file")
+        page.card.guard.come_unasked()
+        await page.press(*"wuse printf", "enter", "tab", "w", "enter")
+        assert page.decisions == {"call": REJECT.option_id}
+        assert page.connection.prompts == [reason_prompt("Edit a file", "use printf")]
+
+
+@pytest.mark.usefixtures("keys_are_held")
+async def test_what_was_begun_before_the_card_or_with_another_letter_is_sent_at_once() -> None:
+    async with open_page() as page:
+        await page.press("w")
+        await page.ask("call", title="Edit a file")
+        await page.press(*"ith care", "enter")
+        assert page.connection.prompts == ["with care"]
+        await page.end_turn()
+        page.card.guard.come_unasked()
+        await page.press(*"later", "enter")
+        assert page.connection.prompts[1:] == ["later"]
+
+
 async def test_meanwhile_the_card_says_what_sending_the_reason_does() -> None:
     said = "Sending the reason rejects this; Tab to answer otherwise"
     async with open_page() as page:
