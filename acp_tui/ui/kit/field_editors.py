@@ -11,6 +11,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
+from textual.reactive import reactive
 from textual.widget import Widget
 from textual.widgets import Input, Static, TextArea
 
@@ -32,6 +33,8 @@ class ChoiceRows(RowList, can_focus=True):
     PLACE: Final = "choices"
     BINDINGS = bindings_of(*STEPS, place=PLACE)
     mark_cells = 4
+    card_takes_numbers = reactive(False)
+    """Whether a number counts on the card, without the focus here."""
 
     class Moved(Message):
         """The cursor moved, or the choice changed."""
@@ -42,6 +45,7 @@ class ChoiceRows(RowList, can_focus=True):
     def __init__(self, rows: Sequence[PickerRow[str]], chosen: Iterable[str] = (), *, is_multi: bool) -> None:
         super().__init__(most_rows=MAX_ROWS)
         self._choices = rows
+        self.numbers = f"1-{min(len(rows), MAX_NUMBERED)}" if len(rows) > 1 else "1"
         self.is_multi = is_multi
         self._chosen = {row.value for row in rows} & set(chosen)
 
@@ -89,8 +93,8 @@ class ChoiceRows(RowList, can_focus=True):
     def mark_of(self, index: int) -> str:
         """The row's number while its key works, and a mark: round if one can be chosen, square if several can."""
         on, off = ("■ ", "□ ") if self.is_multi else ("◉ ", "○ ")
-        takes_numbers = self.has_focus or not self.can_focus  # without the focus, the card takes them
-        number = f"{index + 1} " if takes_numbers and index < MAX_NUMBERED else "  "
+        takes_number = index < MAX_NUMBERED and (self.has_focus or self.card_takes_numbers)
+        number = f"{index + 1} " if takes_number else "  "
         return number + (on if self.rows[index].value in self._chosen else off)
 
     def action_number(self, number: int) -> None:

@@ -32,7 +32,6 @@ from acp_tui.ui.kit.desktop import copy
 from acp_tui.ui.kit.dialog import key_lines, shown, shown_line
 from acp_tui.ui.kit.field_editors import SECRET_WARNING, ChoiceRows, FieldEditor, name_of
 from acp_tui.ui.kit.notice_lines import ASKING, AskingChanged
-from acp_tui.ui.kit.row_list import MAX_NUMBERED
 from acp_tui.ui.rendering.wrapping import cut
 from acp_tui.ui.textual_gaps.internals import bindings_of_key, press_in, take_waiting_keys
 
@@ -63,7 +62,7 @@ class FormCard(VerticalScroll, can_focus=True):
     """One question. Only a deliberate key or click accepts it, and only if all fields are valid.
 
     It can appear while the user is typing. So letters go to the prompt until the user has moved to a field, and no key
-    counts right after letters. A number answers a page, or a form with a single choice.
+    counts right after letters. A number answers a page, or a form with a single choice; it chooses in a first field.
     """
 
     # What it asks scrolls between who asks, above, and the buttons and keys, below.
@@ -94,7 +93,12 @@ class FormCard(VerticalScroll, can_focus=True):
         self._below = below
         self._count = 1
         self._editors = [FieldEditor(field) for field in asked.fields] if isinstance(asked, elicitation.Form) else []
-        self._rows = self._rows_that_answer()
+        self._first = next((each.control for each in self._editors[:1] if isinstance(each.control, ChoiceRows)), None)
+        """The rows of the first field, if it has any. Until the user goes to a field, a number chooses one."""
+        self._rows = None if self._first is None or self._first.is_multi or self._editors[1:] else self._first
+        """Those of a form with a single choice. They belong to the card, where a number is an answer."""
+        if self._rows is not None:
+            self._rows.show_whole()
         self._bubbling = set[events.Event]()
         """Keys that a field or button has had before the card."""
         self._parts, self._foot = Parts(self._bubbling), Parts(self._bubbling, "foot")
@@ -104,17 +108,6 @@ class FormCard(VerticalScroll, can_focus=True):
         """Whether the user has answered. If not, a question that disappears was withdrawn."""
         self._has_keyboard = False
         self._warning = self._told = ""
-
-    def _rows_that_answer(self) -> ChoiceRows | None:
-        """The rows of a form with a single choice. They belong to the card, where a number is an answer."""
-        if len(self._editors) != 1 or not isinstance(
-            self._editors[0].field, elicitation.ChoiceField | elicitation.BooleanField
-        ):
-            return None
-        rows = self._editors[0].control
-        assert isinstance(rows, ChoiceRows)
-        rows.show_whole()
-        return rows
 
     # What it shows
 
@@ -187,6 +180,9 @@ class FormCard(VerticalScroll, can_focus=True):
 
     def _show_keys(self) -> None:
         """Show the keys that apply now. A warning replaces them, and the buttons don't move for it."""
+        if self._first is not None:
+            is_in_part = self._has_keyboard and self.screen.focused is not self
+            self._first.card_takes_numbers = self._rows is not None or not is_in_part
         lines = key_lines(self._keys_told(), max(self.content_size.width, 1), self.app.size.height)
         if self.has_class("-bare"):
             lines = lines[:1]
@@ -209,9 +205,9 @@ class FormCard(VerticalScroll, can_focus=True):
         if isinstance(self.asked, elicitation.UrlVisit):
             return ["1 open", decline, back, hint("{copy} copy the address")]
         if self._rows is not None:
-            last = min(len(self._rows.rows), MAX_NUMBERED)
-            return [f"1-{last} ↑↓ Enter answer", decline, back]
-        return [hint("{next_field} fill in"), decline, back, send]
+            return [f"{self._rows.numbers} ↑↓ Enter answer", decline, back]
+        choose = [] if self._first is None else [f"{self._first.numbers} choose"]
+        return [*choose, hint("{next_field} fill in"), decline, back, send]
 
     def _keys_in_part(self) -> list[str]:
         """The keys of the field or button that has the focus."""
@@ -221,10 +217,7 @@ class FormCard(VerticalScroll, can_focus=True):
             return ["Enter answer"]
         if isinstance(focused, TextArea):  # Enter starts a new line
             return [next_field, send]
-        choose = []
-        if isinstance(focused, ChoiceRows):
-            last = min(len(focused.rows), MAX_NUMBERED)
-            choose = [f"{f'1-{last}' if last > 1 else '1'} Space choose"]
+        choose = [f"{focused.numbers} Space choose"] if isinstance(focused, ChoiceRows) else []
         if focused is self._answerable[-1].control:
             return [*choose, "Enter send", next_field]
         return [*choose, hint("Enter {next_field} next"), send]
@@ -281,7 +274,8 @@ class FormCard(VerticalScroll, can_focus=True):
             self._bubbling.remove(event)
             await self._take_key_of_part(event)
         elif self.screen.focused is self:
-            decides = f"{event.key} answers" if event.key.isdecimal() else ""
+            chooses = self._first is not self._rows and event.key != "0"
+            decides = f"{event.key} {'chooses' if chooses else 'answers'}" if event.key.isdecimal() else ""
             await self.guard.take_key(event, decides, rejects=event.key == "0")
         else:  # it was on its way here when the focus moved
             event.stop()
@@ -313,7 +307,7 @@ class FormCard(VerticalScroll, can_focus=True):
         """The key's binding when no field has the focus. A number that answers nothing has none."""
         if key == "c" and not isinstance(self.asked, elicitation.UrlVisit):
             return None
-        rows = self._rows.rows if self._rows is not None else ()
+        rows = self._first.rows if self._first is not None else ()
         last = 1 if isinstance(self.asked, elicitation.UrlVisit) else len(rows)
         return None if key.isdecimal() and int(key) > last else self._binding(key)
 
@@ -374,8 +368,11 @@ class FormCard(VerticalScroll, can_focus=True):
     def action_number(self, number: int) -> None:
         if isinstance(self.asked, elicitation.UrlVisit):
             self._accept_page(f"press {number} again")
-        else:
+        elif self._rows is not None:
             self._answer_with(number - 1, f"press {number} again")
+        elif self._first is not None and self.guard.may_answer(f"press {number} again"):
+            self.guard.enter(self._first)
+            self._first.choose(number - 1)
 
     def _answer_with(self, index: int, again: str) -> None:
         assert self._rows is not None
@@ -479,6 +476,4 @@ class FormCard(VerticalScroll, can_focus=True):
 def marked_url(url: str) -> Content:
     """The whole address, with its host emphasized."""
     before, host, after = split_at_host(url)
-    if not host:
-        return shown_line(url)
     return Content.assemble(shown_line(before), shown_line(host, "bold $text-accent"), shown_line(after))

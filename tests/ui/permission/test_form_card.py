@@ -327,6 +327,37 @@ async def test_in_a_form_of_several_fields_a_number_chooses_and_sends_nothing() 
         assert await page.gets_answer() == ("accept", {"a": "b", "b": ["a", "c"]})
 
 
+async def test_where_a_form_came_by_itself_a_number_chooses_in_its_first_field() -> None:
+    async with open_page() as page:
+        for first, value in ((ChoiceField("a", CHOICES), "b"), (MultiChoiceField("a", CHOICES), ["b"])):
+            page.clock.pass_guard()
+            await page.elicit(form(first, MORE))
+            assert not page.prompt.has_focus
+            assert "1-3 choose · Tab fill in" in page.words
+            assert "2 ○ Second" in page.words or "2 □ Second" in page.words
+            await page.press("2")
+            assert "Too soon" in page.words
+            await page.press_slowly("2")
+            assert page.answers == []
+            await page.press_slowly("enter", *"why", "enter")
+            assert await page.gets_answer() == ("accept", {"a": value, "more": "why"})
+            assert page.draft == ""
+            await page.start_over()
+
+
+@pytest.mark.usefixtures("keys_are_held")
+async def test_text_that_begins_with_a_number_chooses_nothing_in_a_first_field() -> None:
+    async with open_page() as page:
+        page.clock.pass_guard()
+        await page.elicit(form(ChoiceField("a", CHOICES), MORE))
+        await page.press_slowly("2")
+        assert "2 chooses in a moment" in page.words
+        await page.press(*" more")
+        assert page.draft == "2 more"
+        await page.press_slowly("tab", "ctrl+s")
+        assert await page.gets_answer() == ("accept", {})
+
+
 async def test_it_works_by_mouse() -> None:
     async with open_form(form(ChoiceField("a", CHOICES))) as page:
         await page.click("Second")
@@ -602,13 +633,15 @@ async def test_a_key_that_would_answer_a_form_is_never_dropped_without_a_word(ki
 async def test_the_numbers_of_choices_are_shown_where_they_count() -> None:
     async with open_page() as page:
         await page.elicit(form(ChoiceField("a", CHOICES), MultiChoiceField("b", CHOICES)))
-        assert "1 ○ First" not in page.words
-        await page.press_slowly("tab")
-        assert "1 ○ First" in page.words
-        assert "1 □ First" not in page.words
+        for keys in ((), ("tab",)):
+            await page.press_slowly(*keys)
+            assert "1 ○ First" in page.words, keys
+            assert "1 □ First" not in page.words, keys
         await page.press_slowly("tab")
         assert "1 □ First" in page.words
         assert "1 ○ First" not in page.words
+        await page.press_slowly("shift+tab", "shift+tab")
+        assert "1 ○ First" in page.words, "on the card itself"
 
 
 async def test_the_keys_say_what_enter_does_in_each_field() -> None:
