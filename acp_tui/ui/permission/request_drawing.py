@@ -339,9 +339,9 @@ def _is_changed(line: Strip) -> bool:
 
 
 def changed_file(asked: request_outline.ShownRequest) -> str:
-    """The path of the first diff; "" if there isn't one."""
-    paths = [item.path for item in asked.call.content if isinstance(item, TextDiff)]
-    return make_visible_path(shown_path(paths[0], asked.cwd)) if paths else ""
+    """The path of what is changed; "" if it's no file, or several: which one is in view has its own row."""
+    paths = {item.path for item in asked.call.content if isinstance(item, TextDiff)}
+    return make_visible_path(shown_path(paths.pop(), asked.cwd)) if len(paths) == 1 else ""
 
 
 def _raw(call: ToolCall, metas: dict[str, Any], look: SubjectStyle) -> list[Strip]:

@@ -478,6 +478,17 @@ async def test_keys_lead_from_file_to_file_and_the_title_says_which_it_is() -> N
         assert "This is the first file" in page.text
 
 
+async def test_an_answer_that_leads_to_several_files_has_none_of_them_named_in_the_title() -> None:
+    async with open_page(size=NARROW) as page:
+        await page.ask("call", content=FILES, title="Edit 3 files")
+        await page.enter_card()
+        await page.press("y")
+        await page.until(lambda: "file 1 of 3  +30 -30  a.py" in page.text)
+        await page.press("right_square_bracket", "down")
+        assert "file 2 of 3  +30 -30  b.py" in page.text
+        assert "Permission  Edit 3 files" in page.text
+
+
 async def test_the_last_files_are_reached_where_all_of_them_fit() -> None:
     async with open_page(size=WIDE) as page:
         await _open(page, content=tuple(_edit(name, lines=2) for name in ("a.py", "b.py", "c.py")))
