@@ -188,7 +188,7 @@ class AgentController:
 
     async def may_restart(self) -> bool:
         """Whether the user agrees to stop a running agent. The question names its other tabs, which end too."""
-        question = "Restart the agent?"
+        question = "Restart the agent? Its turn ends; the conversation goes on as far as the agent remembers it."
         others = [
             cut(tab.title, MAX_TITLE_CELLS)
             for tab in self._tab.app.tabs

@@ -224,7 +224,7 @@ async def test_an_agent_at_work_is_stopped_only_when_the_user_is_sure(open_tabs:
     async with open_tabs(SESSION, 'say("hello")', "serve_until_closed()") as desk:
         await desk.shows("hello")
         await desk.restart()
-        await desk.shows("Restart the agent?")
+        await desk.shows("Restart the agent? Its turn ends; the conversation goes on as far as the agent remembers it.")
         assert not desk.dialog.lines, "there is nothing else to read"
         await desk.answer(False)
         assert len(desk.sent("initialize")) == 1
