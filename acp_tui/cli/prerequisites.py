@@ -85,9 +85,11 @@ def _command_of(choice: ChosenAgent, resumed: str | None) -> AgentCommand:
         return listed.ready()
     except ClientError as error:
         is_unknown = isinstance(error, AgentNotFound)
+        flag = f"--{choice.name}"
+        flagged = (f"{each.name} {flag}".strip() for each in COMMANDS for one in each.options if flag in one.flags)
         if is_unknown and resumed:
             error.hint = taken_as_id(resumed)
-        elif is_unknown and (near := nearest(choice.name, (command.name for command in COMMANDS))):
+        elif is_unknown and (near := nearest(choice.name, (each.name for each in COMMANDS)) or next(flagged, "")):
             _agents, _, others = error.hint.partition("\n")
             error.hint = f"did you mean acp-tui {near}?\n{others}"
         raise exit_after(error, ExitCode.NOT_FOUND if is_unknown else ExitCode.USAGE) from None

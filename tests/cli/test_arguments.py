@@ -217,6 +217,8 @@ def test_a_deleted_working_folder_is_said(
         ("exce --nope", "did you mean acp-tui exec?"),
         ("agnets", "did you mean acp-tui agents?"),
         ("demoo", "did you mean acp-tui demo?"),
+        ("resume", "did you mean acp-tui --resume?"),
+        ("update claude", "did you mean acp-tui agents --update?"),
         ("exec gemini --promt hi", "did you mean --prompt?"),
         ("exec gemini --modle x", "did you mean --model?"),
         ("exec gemini --moed x", "did you mean --mode?"),
