@@ -58,7 +58,7 @@ def read_arguments(argv: Sequence[str]) -> tuple[CliCommand, Args]:
     )
     if command.word == WORDS:
         args.word = " ".join(args.word or ())
-    taken = (getattr(args, "words", None), *left)
+    taken = (getattr(args, "words", None), args.word if agent_argv and command.takes_prompt else None, *left)
     for flag, word in pairwise(rest):  # without the error, a sandbox's name would be sent as the prompt
         if flag in joined and word in taken and " " not in word and not word.startswith("-"):
             parser.error(f"{flag} takes its value with =: {flag}={word}; a prompt of one word comes before it")

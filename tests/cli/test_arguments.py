@@ -233,6 +233,7 @@ def test_a_deleted_working_folder_is_said(
         ("help perm", "did you mean permissions?"),
         ("gemini --sandbox nope x", "--sandbox takes its value with =: --sandbox=nope"),
         ("gemini --sandbox read-only", "--sandbox takes its value with =: --sandbox=read-only"),
+        ("exec --sandbox read-only -- true", "--sandbox takes its value with =: --sandbox=read-only"),
         ("host gemini --sandbox off", "--sandbox takes its value with =: --sandbox=off"),
         ("completion zhs", "choose bash, zsh, or fish"),
     ],
