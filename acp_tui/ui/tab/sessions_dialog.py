@@ -635,11 +635,13 @@ class SessionsDialog(Dialog[Act | None]):
         title = cut(make_visible_line(session.title or session.session_id), MAX_TITLE_CELLS)
         archived = f"Archived “{title}”. {keys_in_force(self).hint('{sessions_remove} brings it back')}"
         told = "Brought the session back." if session.is_archived else archived
-        if fate := await self._source.fate(session):
+        fate = await self._source.fate(session)
+        if fate or (session.is_pinned and not session.is_archived):
             way, what = ("Bring it back", "") if session.is_archived else ("Archive it", "a search finds it")
             all_of_it = " · ".join((*fate, "this can't be undone"))
             rows = [PickerRow(False, way, what), PickerRow(True, "Delete it", all_of_it, needs_care=True)]
-            is_deleted = await self.app.push_screen_wait(Picker(f"Remove “{title}” from this list", rows, search=False))
+            question = f"Remove {'the pinned ' * session.is_pinned}“{title}” from this list"
+            is_deleted = await self.app.push_screen_wait(Picker(question, rows[: 1 + bool(fate)], search=False))
         if is_deleted:
             await self._source.delete(session)
             self._listing.sessions.pop(session.session_id, None)

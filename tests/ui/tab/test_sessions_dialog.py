@@ -664,3 +664,15 @@ async def test_a_key_acts_on_the_row_where_the_keys_right_before_it_lead(seed: i
             await (page.press_at_once if is_burst else page.press)(*moves, act)
             outcomes.append(pages.done)
     assert outcomes[0] == outcomes[1], moves
+
+
+async def test_a_pinned_session_is_not_removed_without_a_question_that_says_so() -> None:
+    pages = Pages(((), None), recordings=[replace(recorded("s1", "Mine"), is_pinned=True)])
+    pages.deleting = ()
+    async with open_dialog(SessionsDialog(pages)) as page:
+        await loaded(page)
+        await page.press("ctrl+x")
+        assert "Remove the pinned “Mine” from this list" in page.words
+        assert pages.done == []
+        await page.press("enter")
+        await page.until(lambda: pages.done == [("archive", "s1")])
