@@ -16,7 +16,7 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.ui.commands.table import ENDS, PAGES, STEPS, bindings_of
+from acp_tui.ui.commands.table import MOVING, bindings_of
 from acp_tui.ui.kit.row_list import NO_ROW, PickerRow, RowList
 from acp_tui.ui.rendering.wrapping import SEPARATOR, pack
 
@@ -28,8 +28,8 @@ class FilteredList(Vertical, can_focus=True):
 
     PLACE: Final = "list"
     BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings_of(*STEPS, *PAGES, place=PLACE),
-        *bindings_of(*ENDS, has_priority=True),  # before the search line
+        *bindings_of(place=PLACE),
+        *bindings_of(*MOVING, has_priority=True),  # before the search line
     ]
 
     make_search: ClassVar[type[Input]] = Input
@@ -62,14 +62,15 @@ class FilteredList(Vertical, can_focus=True):
         super().__init__()
         self.all = tuple(rows)
         self._empty = empty
-        self._has_search = has_search
+        self._words = ""
+        """What the rows match."""
         # Kept instead of queried, because a worker's result may arrive while the list is being removed.
         self._search = self.make_search(classes="row-search", compact=True)
+        self._search.display = has_search
         self._list = RowList(rows_around=13, rows_around_low=8)
         self._about = Static(classes="row-about", markup=False)
 
     def compose(self) -> ComposeResult:
-        self._search.display = self._has_search
         yield self._search
         yield self._list
         yield self._about
@@ -78,20 +79,17 @@ class FilteredList(Vertical, can_focus=True):
         rows = matching(self.all, "")
         self._invite()
         self._show(rows, next((index for index, row in enumerate(rows) if row.is_current), 0))
-        self.screen.set_focus(self._search if self._has_search else self)
+        self.screen.set_focus(self._search if self.has_search else self)
 
     @property
     def row(self) -> PickerRow[Any] | None:
+        self._narrow_anew()
         return self._list.row
 
     @property
     def has_search(self) -> bool:
         """Whether the search line is shown."""
         return self._search.display
-
-    @property
-    def is_searching(self) -> bool:
-        return self._search.has_focus
 
     def show_rows(self, rows: Iterable[PickerRow[Any]], *, empty: str = "", stays: bool = False) -> None:
         """Replace the rows. A cursor that was moved stays on its row, wherever that is now; with `stays`, any does."""
@@ -126,9 +124,11 @@ class FilteredList(Vertical, can_focus=True):
         self._search.value = ""
 
     @on(Input.Changed)
-    def _narrow_anew(self, event: Input.Changed) -> None:
-        event.stop()
-        self._narrow(0)
+    def _narrow_anew(self) -> None:
+        """Show what matches by now: a key may come before the search line tells the letter before it."""
+        if self._words != self._search.value:
+            self._words = self._search.value
+            self._narrow(0)
 
     @on(Input.Submitted)
     def _choose_found(self, event: Input.Submitted) -> None:
@@ -170,6 +170,7 @@ class FilteredList(Vertical, can_focus=True):
         self.call_after_refresh(self._show_about)
 
     def action_move(self, step: int) -> None:
+        self._narrow_anew()
         if not self._list.move(step) and step > 0:
             self.post_message(self.EndReached())
         self._show_about()
@@ -178,6 +179,7 @@ class FilteredList(Vertical, can_focus=True):
         self.action_move(direction * len(self._list.rows))
 
     def action_page(self, direction: int) -> None:
+        self._narrow_anew()
         if not self._list.move_page(direction) and direction > 0:
             self.post_message(self.EndReached())
         self._show_about()

@@ -95,10 +95,6 @@ class SessionList(FilteredList):
     class Sought(Message):
         """Posted when the user searches for other words."""
 
-        def __init__(self, words: str) -> None:
-            super().__init__()
-            self.words = words
-
     class Resized(Message):
         """Posted when the width of the rows changes."""
 
@@ -133,10 +129,11 @@ class SessionList(FilteredList):
         self._narrow(max(self._list.cursor, 0))
 
     @on(Input.Changed)
-    def _seek(self, event: Input.Changed) -> None:
-        self._found = ()
-        self._lines = {}
-        self.post_message(self.Sought(event.value.strip()))
+    def _narrow_anew(self) -> None:
+        if self._words != self._search.value:
+            self._found, self._lines = (), {}
+            self.post_message(self.Sought())
+        super()._narrow_anew()
 
     def _narrow(self, cursor: int) -> None:
         by_title = matching(self.all, self._search.value)
@@ -435,11 +432,11 @@ class SessionsDialog(Dialog[Act | None]):
     # Searching conversations
 
     @on(SessionList.Sought)
-    def _look_up(self, message: SessionList.Sought) -> None:
+    def _look_up(self) -> None:
         """Search the conversations, which takes a moment. Titles are filtered at once."""
         self._found, self._notice = (), None
-        self._look_for(message.words)
-        self._card.guard.note_draft(message.words)
+        self._look_for(self._list.words)
+        self._card.guard.note_draft(self._list.words)
 
     def _look_for(self, words: str) -> None:
         """Search for these words. One search runs at a time; words typed in the meantime are searched next."""
@@ -638,11 +635,13 @@ class SessionsDialog(Dialog[Act | None]):
         title = cut(make_visible_line(session.title or session.session_id), MAX_TITLE_CELLS)
         archived = f"Archived “{title}”. {keys_in_force(self).hint('{sessions_remove} brings it back')}"
         told = "Brought the session back." if session.is_archived else archived
-        if fate := await self._source.fate(session):
+        fate = await self._source.fate(session)
+        if fate or (session.is_pinned and not session.is_archived):
             way, what = ("Bring it back", "") if session.is_archived else ("Archive it", "a search finds it")
             all_of_it = " · ".join(("can't be undone", *fate))
             rows = [PickerRow(False, way, what), PickerRow(True, "Delete it", all_of_it, needs_care=True)]
-            is_deleted = await self.app.push_screen_wait(Picker(f"Remove “{title}” from this list", rows, search=False))
+            question = f"Remove {'the pinned ' * session.is_pinned}“{title}” from this list"
+            is_deleted = await self.app.push_screen_wait(Picker(question, rows[: 1 + bool(fate)], search=False))
         if is_deleted:
             await self._source.delete(session)
             self._listing.sessions.pop(session.session_id, None)

@@ -213,11 +213,16 @@ def edit_in_the_order_of_the_keys() -> None:
     """Make fields handle their bindings at once. Through the app, they came after letters that were typed later.
 
     The key still goes up to the cards, which count it, and to the app, which must not run the binding again.
+    In a dialog, what is bound with priority waits its turn, too: it acted on the row where the cursor was before the
+    arrows and letters that were on their way.
     """
 
     def bound_first(take_key: TakeKey) -> TakeKey:
         @wraps(take_key)
         async def edit(self: Widget, event: Key) -> None:
+            if self.screen.is_modal and await check(self.app, event.key, priority=True):
+                event.is_of_field = True  # type: ignore[attr-defined]
+                return
             for binding in bindings_of_key(self, event.key) if not event.is_printable else ():
                 if binding.action not in NOT_OF_FIELDS and await self.app.run_action(binding.action, self):
                     event.is_of_field = True  # type: ignore[attr-defined]
@@ -226,14 +231,20 @@ def edit_in_the_order_of_the_keys() -> None:
 
         return edit
 
+    @wraps(check := App._check_bindings)
+    async def check_in_order(self: App[Any], key: str, priority: bool = False) -> bool:
+        return not (priority and self.screen.is_modal) and await check(self, key, priority)
+
     @wraps(run_binding := App._on_key)
     async def run_others(self: App[Any], event: Key) -> None:
-        if not hasattr(event, "is_of_field"):
+        is_done = hasattr(event, "is_of_field")
+        if not (is_done or (self.screen.is_modal and await check(self, event.key, priority=True))):
             await run_binding(self, event)
 
     fields: tuple[Any, ...] = (Input, TextArea)
     for field in fields:
         field._on_key = bound_first(field._on_key)
+    App._check_bindings = check_in_order  # type: ignore[method-assign]  # Textual has no hook for it
     App._on_key = run_others  # type: ignore[method-assign]  # Textual has no hook for it
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from random import Random
 
 import anyio
 import pytest
@@ -620,3 +621,57 @@ async def test_what_is_read_while_the_dialog_goes_away_is_let_be(monkeypatch: py
         await page.press("escape")
         await page.until(gone.is_set)
         await page.settled()
+
+
+class Told(Pages):
+    """Three tabs and some earlier sessions; records which key was told to act on which."""
+
+    def in_tabs(self) -> Sequence[SessionRow]:
+        names = [f"t{number}" for number in range(3)]
+        return [SessionRow(one, one, OPEN, recorded(one, one), "agent", PROJECT, None, is_tab=True) for one in names]
+
+    async def close(self, key: str) -> None:
+        self.done.append(("close", key))
+
+    def move(self, key: str, direction: int) -> None:
+        self.done.append((f"move {direction}", key))
+
+    async def rename(self, session: PastSession) -> None:
+        self.done.append(("rename", session.session_id))
+
+    async def pin(self, session: PastSession) -> None:
+        self.done.append(("pin", session.session_id))
+
+    async def open(self, row: SessionRow) -> None:
+        self.done.append(("open", row.key))
+
+
+ACTS = ("ctrl+x", "ctrl+t", "ctrl+o", "alt+w", "alt+up", "alt+down", "enter")
+
+
+@pytest.mark.parametrize("act", ACTS)
+@pytest.mark.parametrize("seed", range(3))
+async def test_a_key_acts_on_the_row_where_the_keys_right_before_it_lead(seed: int, act: str) -> None:
+    random = Random(f"{seed} {act}")
+    moves = random.choices(("down", "down", "up", "pagedown", "pageup", "home", "end", *"aot1"), k=random.randint(1, 6))
+    outcomes = []
+    for is_burst in (False, True):
+        pages = Told((MANY, None))
+        pages.deleting = ()
+        async with open_dialog(SessionsDialog(pages)) as page:
+            await loaded(page)
+            await (page.press_at_once if is_burst else page.press)(*moves, act)
+            outcomes.append(pages.done)
+    assert outcomes[0] == outcomes[1], moves
+
+
+async def test_a_pinned_session_is_not_removed_without_a_question_that_says_so() -> None:
+    pages = Pages(((), None), recordings=[replace(recorded("s1", "Mine"), is_pinned=True)])
+    pages.deleting = ()
+    async with open_dialog(SessionsDialog(pages)) as page:
+        await loaded(page)
+        await page.press("ctrl+x")
+        assert "Remove the pinned “Mine” from this list" in page.words
+        assert pages.done == []
+        await page.press("enter")
+        await page.until(lambda: pages.done == [("archive", "s1")])
