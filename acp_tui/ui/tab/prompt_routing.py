@@ -219,7 +219,10 @@ class PromptController:
             case Recorded(session=session):
                 if not self._tab.link.can_start:
                     return ": ".join(filter(None, ("This session is read-only", session.why_read_only)))
-                return self._tab.hint("{restart} continues this session with its agent")
+                agent = self._tab.link.agent
+                can = agent is None or agent.capabilities.load_session or agent.capabilities.resume_session
+                way = "continues this session with its agent" if can else "starts a new session below this one"
+                return self._tab.hint(f"{{restart}} {way}")
             case Failed(error=error):
                 return self._tab.hint(f"There is no session{self._tab.try_again(error)}")
             case Live(session=session) if not session.conversation.is_connected:
