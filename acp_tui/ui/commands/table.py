@@ -143,7 +143,7 @@ def _of_a_tab() -> tuple[Command, ...]:
                   "as Ctrl+C does; pressed again, it ends it", when=lambda do: do.runs_command),
         _anywhere("inspect", "alt+i", lambda do, _: do.tab.app.inspect(),
                   "Inspect the messages between acp-tui and the agent", "every frame, and broken rules",
-                  typed="inspect", when=lambda do: not do.tab.link.is_lost),
+                  typed="inspect", when=lambda do: do.tab.link.starting is not None or not do.tab.link.is_lost),
         Command("copy_reply", "", lambda do, _: do.entries.copy_reply(), "Copy the agent's last reply",
                 "or the message at the cursor", typed="copy", when=lambda do: bool(do.said.last_reply)),
         Command("export", "", lambda do, file: do.entries.export(file), "Write the conversation to a file",

@@ -130,11 +130,6 @@ class FilteredList(Vertical, can_focus=True):
             self._words = self._search.value
             self._narrow(0)
 
-    @on(Input.Submitted)
-    def _choose_found(self, event: Input.Submitted) -> None:
-        event.stop()
-        self.action_choose()
-
     def _narrow(self, cursor: int) -> None:
         self._show(matching(self.all, self._search.value, groups_keep_order=self.groups_keep_order), cursor)
 
@@ -184,6 +179,7 @@ class FilteredList(Vertical, can_focus=True):
             self.post_message(self.EndReached())
         self._show_about()
 
+    @on(Input.Submitted)
     def action_choose(self) -> None:
         """Choose the row, or tell why it can't be chosen."""
         if self.row is None:

@@ -13,7 +13,7 @@ from acp_tui.client.errors import ClientError
 from acp_tui.client.sessions.prompt_queue import PastedImage, Prompt, PromptQueue
 from acp_tui.conversation.content import with_pastes
 from acp_tui.conversation.wording import comments_prompt, how_ended
-from acp_tui.ui.commands.table import slash_action
+from acp_tui.ui.commands.table import COMMANDS, slash_action
 from acp_tui.ui.kit.answer_guard import has_left_question
 from acp_tui.ui.prompt.input import PromptInput
 from acp_tui.ui.tab.loading import BEFORE_A_COMMAND, BEFORE_WRITING, preload_for_answer, preload_in_thread
@@ -129,7 +129,7 @@ class PromptController:
         template = self._template(message.text)
         may_be_ours = template is None and message.text.startswith("/")
         own = slash_action(message.text, self._taken) if may_be_ours else None
-        if own:
+        if own and (session is not None or self._is_possible(own)):
             self._prompt.attach(*message.images)
             self.slash_command = message.text
             self._tab.screen.run_worker(self._tab.screen.run_action(own))
@@ -163,6 +163,11 @@ class PromptController:
             self._tab.panel.view.action_follow()
         self._submit(stage.session, message)
         self.remember(typed)
+
+    def _is_possible(self, action: str) -> bool:
+        """Whether the command of this action does anything yet. Most of them need a session."""
+        commands = (one for one in COMMANDS if one.action and action.startswith(one.action.removesuffix(")")))
+        return all(command.when(self._tab.actions) for command in commands)
 
     def _doubt(self, text: str, *, is_ours: bool) -> str:
         """What to say of a prompt that begins with a command that no one has or that takes no words, or an answer."""
@@ -216,7 +221,10 @@ class PromptController:
             case Recorded(session=session):
                 if not self._tab.link.can_start:
                     return ": ".join(filter(None, ("This session is read-only", session.why_read_only)))
-                return self._tab.hint("{restart} continues this session with its agent")
+                agent = self._tab.link.agent
+                can = agent is None or agent.capabilities.load_session or agent.capabilities.resume_session
+                way = "continues this session with its agent" if can else "starts a new session below this one"
+                return self._tab.hint(f"{{restart}} {way}")
             case Failed(error=error):
                 return self._tab.hint(f"There is no session{self._tab.try_again(error)}")
             case Live(session=session) if not session.conversation.is_connected:

@@ -185,6 +185,23 @@ async def test_a_tab_with_comments_on_lines_stays(tmp_path: Path, open_tabs: Ope
         assert len(desk.tabs) == 2
 
 
+async def test_where_the_agent_reopens_no_session_it_says_that_another_one_begins(
+    tmp_path: Path, open_tabs: OpenTabs
+) -> None:
+    await record(tmp_path, agent="scripted")
+    index = SessionIndex(recording_store(RecordingSettings()))
+    (past,) = recorded_sessions(index, tmp_path)
+    script = """
+    handshake()
+    answer(expect("session/new"), sessionId="other")
+    serve_until_closed()
+    """
+    async with open_tabs(script, IDLE, opening=Reopening(past, index)) as desk:
+        await desk.shows("Alt+R starts a new session below this one")
+        await desk.restart()
+        await desk.gets("session/new")
+
+
 async def test_an_agent_that_cannot_open_it_leaves_it_to_be_read(tmp_path: Path, open_tabs: OpenTabs) -> None:
     await record(tmp_path, agent="somebody")
     async with open_tabs(SESSION, IDLE) as desk:
