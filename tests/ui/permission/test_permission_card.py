@@ -546,7 +546,7 @@ async def test_the_raw_report_comes_into_view_and_the_beginning_when_it_goes(ful
         await page.until(lambda: "- line 12" in page.text)
 
 
-@pytest.mark.parametrize(("lines", "is_whole"), [(18, True), (40, False)])
+@pytest.mark.parametrize(("lines", "is_whole"), [(16, True), (40, False)])
 async def test_on_a_large_screen_it_takes_the_few_rows_that_show_all_of_it(lines: int, is_whole: bool) -> None:
     diff = TextDiff("/project/new.py", "".join(f"line {number}\n" for number in range(1, lines + 1)))
     async with open_page(size=(120, 40)) as page:
