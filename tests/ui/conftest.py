@@ -54,7 +54,9 @@ def far_screen(monkeypatch: pytest.MonkeyPatch) -> None:
         if how["is_known"]:
             tell(time.monotonic())
 
-    fence = SimpleNamespace(when_shown=when_shown, is_awaited=lambda _: True, has_input_since=lambda _: False)
+    fence = SimpleNamespace(
+        when_shown=when_shown, is_awaited=lambda _: True, leave=lambda _: None, has_input_since=lambda _: False
+    )
     monkeypatch.setattr(answer_guard, "fence_of", lambda _: fence)
 
 

@@ -242,7 +242,8 @@ class AnswerableRequest(Vertical, can_focus=True):
         has_more = not option.is_rejection and self.body.has_more
         if self.guard.may_answer(again, rejects=option.is_rejection or has_more):
             self.guard.take_typed()
-            if option.is_rejection or (self.body.may_allow(option.option_id, again) and not has_more):
+            is_early = has_more and self.guard.is_early  # it counts as what leads on, at most
+            if option.is_rejection or (self.body.may_allow(option.option_id, again) and not is_early):
                 self.user.answer_request(self.asked.request.key, option.option_id)
             else:
                 self.guard.arm()

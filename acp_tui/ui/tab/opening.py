@@ -68,6 +68,7 @@ class SessionStarter:
                 await loading.preload_in_thread(loading.BEFORE_AN_AGENT, loading.BEFORE_A_SESSION)
                 self.is_under_way.set()
                 await self._open()
+                self._is_connecting = False
                 self._tab.app.begin_to_follow()
                 await self._tab.writing.help()
         finally:
