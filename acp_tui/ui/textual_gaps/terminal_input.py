@@ -38,8 +38,8 @@ _LINE_END: Final = re.compile(r"[\r\n]((?:\x1b\[\?[0-9;]*\$y)*\Z)?")
 """With what follows the last one: nothing, or answers to Textual."""
 _MODIFIED_KEY: Final = re.compile(r"\x1b\[27;(\d+);(\d+)~")
 """xterm's form (modifyOtherKeys)."""
-_ALT: Final = {f"\x1b{key}": f"\x1b[{ord(key)};3u" for key in "\r\x7f123456789"}
-_ALT_KEY: Final = re.compile(r"(?<!\x1b)\x1b[\r\x7f1-9]")
+_ALT_KEY: Final = re.compile(r"(?<!\x1b)\x1b([\r\x7f1-9]|[ac-eg-z](?=\x1b))")
+"""With Alt. But for two letters, Textual takes a key that follows at once for proof of Esc and the letter."""
 
 
 class InputRepair:
@@ -99,7 +99,7 @@ class InputRepair:
         elif begun and not keys + marker:
             self._has_escaped = True
         sent = (keys + marker)[begun:].replace(PASTE_ENDS, "")
-        return _MODIFIED_KEY.sub("\x1b[\\2;\\1u", _ALT_KEY.sub(lambda found: _ALT[found[0]], sent)), rest
+        return _MODIFIED_KEY.sub("\x1b[\\2;\\1u", _ALT_KEY.sub(lambda found: f"\x1b[{ord(found[1])};3u", sent)), rest
 
     def _paste(self, data: str) -> tuple[str, str]:
         """Split into what ends a paste, and the rest. The pasted text, without escape characters, is kept."""

@@ -39,6 +39,13 @@ def pasted(text: str) -> str:
     return f"\x1b[200~{text}\x1b[201~"
 
 
+@pytest.mark.parametrize("letter", "acdeghijklmnopqrstuvwxyz")
+def test_keys_with_alt_may_come_at_once(letter: str) -> None:
+    key = f"\x1b{letter}"
+    assert events(f"{key}{key}\x1b[B") == [f"alt+{letter}", f"alt+{letter}", "down"]
+    assert events(f"\x1b[A{key}\x1b", "[Bx") == ["up", f"alt+{letter}", "down", "x"]
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
