@@ -186,9 +186,9 @@ def replayed_whole(file: Path) -> Replay:
 
 
 def as_recorded(conversation: Conversation) -> Conversation:
-    """The conversation as recorded, in which form values are masked."""
+    """The conversation as recorded, in which what was typed into forms is masked."""
     entries = [
-        replace(entry, values=tuple(replace(value, value=MASK) for value in entry.values))
+        replace(entry, values=tuple(one if one.is_choice else replace(one, value=MASK) for one in entry.values))
         if isinstance(entry, Question)
         else entry
         for entry in conversation.entries
