@@ -211,7 +211,7 @@ def said(length: int, tool: str, *, by_terminal: bool) -> str:
     if tool:
         return f"Copied {characters}{' to tmux' * (tool == 'tmux')}"
     if by_terminal:
-        return f"Asked the terminal to copy {characters}"
+        return f"Copied {characters} through the terminal"
     return "Couldn't copy: it is too long for the terminal, and wl-copy, xclip, xsel, or pbcopy isn't installed"
 
 

@@ -104,5 +104,5 @@ def test_what_is_too_long_for_the_terminal_is_not_sent_to_it() -> None:
 def test_only_what_was_tried_is_said() -> None:
     assert said(5, "wl-copy", by_terminal=True) == said(5, "wl-copy", by_terminal=False) == "Copied 5 characters"
     assert said(5, "tmux", by_terminal=True) == "Copied 5 characters to tmux"
-    assert said(1, "", by_terminal=True) == "Asked the terminal to copy 1 character"
+    assert said(1, "", by_terminal=True) == "Copied 1 character through the terminal"
     assert said(9, "", by_terminal=False).startswith("Couldn't copy")

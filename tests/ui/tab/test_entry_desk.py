@@ -245,7 +245,7 @@ async def test_the_message_at_the_cursor_is_copied_also_if_it_is_not_the_last(op
     async with open_project(prompt("go"), agent("Done.")) as page:
         await page.press("tab", "up")
         await page.choose("Copy the agent's last reply")
-        await page.shows("Asked the terminal to copy 2 characters")
+        await page.shows("Copied 2 characters through the terminal")
         assert page.pilot.app.clipboard == "go"
 
 
