@@ -41,6 +41,8 @@ _MODIFIED_KEY: Final = re.compile(r"\x1b\[27;(\d+);(\d+)~")
 _ALT_KEY: Final = re.compile(r"(?<!\x1b)\x1b([\r\x7f1-9]|[ac-eg-z](?=\x1b))")
 """With Alt. But for two letters, Textual takes a key that follows at once for proof of Esc and the letter."""
 
+_ENDS_WITH_ALT: Final = re.compile(r"(?<!\x1b)\x1b[ac-eg-z]\Z")
+
 
 class InputRepair:
     """Repairs input for Textual, however it's split into pieces."""
@@ -154,6 +156,8 @@ class InputParser(XTermParser):
         """Whether what it reads was typed before there was a screen."""
         self._held_s = 0.0
         """When the input ended with what may be a half answer, in monotonic seconds."""
+        self._ends_with_alt = False
+        """Whether Textual may wait for more behind a letter with Alt. Another key shows that it was whole."""
 
     def tick(self) -> Iterable[Message]:
         """The events that are due without input. Called at least ten times a second."""
@@ -177,6 +181,10 @@ class InputParser(XTermParser):
         self._is_early = False
         answers, self._repair.answers = self._repair.answers, []
         yield from map(TerminalAnswered, answers)
+        if self._ends_with_alt and repaired.startswith(ESCAPE):
+            self._timeout_time = 0.0
+            yield from map(self._mended, super().tick())
+        self._ends_with_alt = _ENDS_WITH_ALT.search(repaired) is not None
         if repaired or not data:
             yield from map(self._mended, super().feed(repaired))
 

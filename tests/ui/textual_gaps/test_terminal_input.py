@@ -44,6 +44,7 @@ def test_keys_with_alt_may_come_at_once(letter: str) -> None:
     key = f"\x1b{letter}"
     assert events(f"{key}{key}\x1b[B") == [f"alt+{letter}", f"alt+{letter}", "down"]
     assert events(f"\x1b[A{key}\x1b", "[Bx") == ["up", f"alt+{letter}", "down", "x"]
+    assert events(key, "\x1b[B") == events(key, "\x1b", "[B") == [f"alt+{letter}", "down"]
 
 
 @pytest.mark.parametrize(
