@@ -38,7 +38,6 @@ STARTS_A_PROGRAM: Final = re.compile(
     r"|posix_spawn\("
 )
 STARTERS: Final = {
-    "cli/doctor.py": "tmux, about its options",
     "cli/leaving.py": "itself, to show a session that it has left",
     "client/hosting/finding.py": "itself, to host a session again",
     "client/agents/channel.py": "the command that prints a token, from agents.toml",
@@ -46,8 +45,8 @@ STARTERS: Final = {
     "client/sandbox/engines.py": "bubblewrap, about its version and whether it works",
     "client/sandbox/proof.py": "a process of our own that a sandbox must not end",
     "client/clipboard.py": "the system's clipboard",
-    "client/desktop.py": "the same",
-    "client/doctor.py": "programs, for their versions",
+    "client/desktop.py": "the same, and tmux's buffer",
+    "client/doctor.py": "programs, for their versions, and tmux, about its options",
     "client/processes/guard.py": "the guardian, which is ours",
     "client/processes/table.py": "ps",
     "client/safe_git.py": "git",
