@@ -185,7 +185,7 @@ class RequestBody(Vertical):
         """The line to scroll to once the layout is ready; None if that is done."""
         self._reads: tuple[object, ...] = ()
         self._pages: dict[range, object] = {}
-        """The rows that were in view while it reads like that, each with what the guard knows them by."""
+        """What the guard calls the rows in view, and others that the terminal has yet to show, reading like that."""
         self._ends_in_view = False
         """Whether only the terminal has to show more: all rows not seen yet are in view, or were."""
         self._shows_raw = False
@@ -457,10 +457,10 @@ class RequestBody(Vertical):
         state, way, guard = self._state, self._way, self._host.guard
         if self._reads != (state, way):
             self._reads, self._pages = (state, way), {}
-        page = self._pages.setdefault(rows, object())
+        page = self._pages.pop(rows, object())
         for left in self._pages.values():
-            if left is not page:
-                guard.leave(left)
+            guard.leave(left)
+        self._pages = {rows: page} | {at: left for at, left in self._pages.items() if guard.is_awaited(left)}
         guard.when_shown(page, lambda _: self._note_seen(state, way, rows), is_same=True)
         before, self._ends_in_view = self._ends_in_view, self._next_unseen(0) >= self.drawn.needed
         if self.drawing.seen.wanted and before != self._ends_in_view:

@@ -6,7 +6,7 @@ import json
 import posixpath
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import replace
-from itertools import count, islice, takewhile
+from itertools import chain, count, islice, takewhile
 from typing import Any, Final, NamedTuple, assert_never
 
 from rich.segment import Segment
@@ -70,8 +70,8 @@ class SeenRows:
 
         If there is none, the number of lines.
         """
-        seen = self._seen(way, lines).union(but)
-        return next((row for row in (*range(at, len(lines)), *range(at)) if row not in seen), len(lines))
+        seen, rows = self._seen(way, lines), chain(range(at, len(lines)), range(at))
+        return next((row for row in rows if row not in seen and row not in but), len(lines))
 
     def _seen(self, way: Hashable, lines: Sequence[Strip]) -> set[int]:
         """The rows seen in this way: at first, the upper ones seen in the last way, as far as they read the same."""

@@ -221,7 +221,7 @@ def edit_in_the_order_of_the_keys() -> None:
         @wraps(take_key)
         async def edit(self: Widget, event: Key) -> None:
             if self.screen.is_modal and await check(self.app, event.key, priority=True):
-                event.is_of_field = True  # type: ignore[attr-defined]
+                event.is_of_field = True  # type: ignore[attr-defined]  # a mark of ours, for the app
                 return
             for binding in bindings_of_key(self, event.key) if not event.is_printable else ():
                 if binding.action not in NOT_OF_FIELDS and await self.app.run_action(binding.action, self):

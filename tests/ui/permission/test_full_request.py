@@ -644,7 +644,7 @@ async def test_ctrl_c_copies_the_selected_lines() -> None:
         await page.send("go")
         await _open(page, content=(EDIT,))
         await page.press("m", "ctrl+c")
-        await page.until(lambda: bool(page.notices) and page.notices[-1].message.startswith("Asked the terminal"))
+        await page.until(lambda: bool(page.notices) and page.notices[-1].message.startswith("Copied "))
         assert _is_open(page)
         assert page.connection.cancels == 0
         await page.press("escape", "ctrl+c")
