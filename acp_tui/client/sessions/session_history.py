@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal, NoReturn, TypeAlias, TypeVar
 
 from acp_tui.client.agents.command import DEMO, AgentCommand
 from acp_tui.client.errors import ClientError
-from acp_tui.client.private_files import read_json_object, write_json_state
+from acp_tui.client.private_files import locked, read_json_object, write_json_state
 from acp_tui.client.secrets.masking import MASK, Masker, masked_text
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.location import state_folder
@@ -401,12 +401,19 @@ def _left_file() -> Path:
     return state_folder() / "left-sessions.json"
 
 
-def remember_left(folder: Path, left: Iterable[LeftSession]) -> None:
-    """Remember what was left in the tabs of an acp-tui that was started in this folder; nothing changes nothing."""
-    if ids := [one.session_id for one in left if not one.host]:
+def remember_left(folder: Path, now_open: Callable[[], Sequence[str]]) -> None:
+    """Remember what is open in the tabs of an acp-tui that was started in this folder; nothing changes nothing.
+
+    `now_open` returns the IDs of the sessions, and is called last: of two calls, the later one wins. What another
+    acp-tui has open there stays remembered. Blocks.
+    """
+    has_others = not {*left_in(folder)} <= {*now_open()}
+    elsewhere = {session_id for _, session_id in open_elsewhere().places} if has_others else set()
+    with suppress(OSError), locked(_left_file()):
         others = {key: value for key, value in read_json_object(_left_file()).items() if key != str(folder)}
-        with suppress(OSError):
-            write_json_state(_left_file(), {**dict([*others.items()][-MAX_FOLDERS:]), str(folder): ids})
+        if ids := now_open():
+            left = [*(one for one in left_in(folder) if one in elsewhere and one not in ids), *ids]
+            write_json_state(_left_file(), {**dict([*others.items()][-MAX_FOLDERS:]), str(folder): left})
 
 
 def left_in(folder: Path) -> Sequence[str]:

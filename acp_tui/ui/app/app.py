@@ -31,7 +31,7 @@ from acp_tui.ui.kit.themes import split_stylesheets, theme_notes
 from acp_tui.ui.prompt.input import PromptInput
 from acp_tui.ui.session.status_line import TabState
 from acp_tui.ui.tab.agent_link import AgentLink
-from acp_tui.ui.tab.loading import BEFORE_AN_AGENT, preload_in_thread
+from acp_tui.ui.tab.loading import BEFORE_A_COMMAND, BEFORE_AN_AGENT, preload_in_thread
 from acp_tui.ui.tab.screen import SessionScreen
 from acp_tui.ui.tab.stage import NO_SESSION, NOT_CONNECTED
 from acp_tui.ui.tab.tab import Opening, Tab
@@ -129,6 +129,7 @@ class AcpTuiApp(BaseApp):
         self.first_prompt: str | None = None
         """What to send in the first tab's session, unless the user edits it before."""
         self._follows = False
+        self._remembered: Sequence[str] = ()
         self._early_input: list[events.Key | events.Paste] | None = []
         """What was typed before the first tab could take it; None from then on."""
         self.tabs.listeners.append(self._pass_early_input_on)
@@ -269,6 +270,7 @@ class AcpTuiApp(BaseApp):
 
         if not self._follows:
             self._follows = True
+            self.tabs.listeners.append(self._remember_if_killed)
             if not self.is_headless:
                 self._notifier = Notifier(self, partial(write_to_terminal, self))
                 self.tabs.listeners.append(self._notifier.check_tabs)
@@ -333,7 +335,18 @@ class AcpTuiApp(BaseApp):
         tabs = [tab for tab in self.tabs if tab.session is not None]
         if not tabs:
             return ()
-        return self._dialogs.left_sessions(tabs, self._cwd, self.prompt_memory.places())
+        self._dialogs.remember_left(self.tabs, self._cwd)
+        return self._dialogs.left_sessions(tabs, self.prompt_memory.places())
+
+    def _remember_if_killed(self) -> None:
+        """Remember the sessions in the tabs already, if they are others: who is killed has no time for it."""
+        if self.tabs.kept_ids != self._remembered:
+            self._remembered = self.tabs.kept_ids
+            self.run_worker(self._remember_left())
+
+    async def _remember_left(self) -> None:
+        await preload_in_thread(BEFORE_A_COMMAND)
+        await to_thread.run_sync(self._dialogs.remember_left, self.tabs, self._cwd)
 
     @work
     async def choose_agent(self) -> None:

@@ -39,6 +39,7 @@ from acp_tui.ui.kit.pickers import Picker
 from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.tab.loading import preload_in_thread
 from acp_tui.ui.tab.tab import Tab
+from acp_tui.ui.tab.tabs import Tabs
 
 
 class Dialogs:
@@ -133,12 +134,14 @@ class Dialogs:
             if is_offered and command.when(tab.actions):
                 yield command
 
-    def left_sessions(
-        self, tabs: Iterable[Tab], folder: Path, drafts: Container[DraftKey]
-    ) -> Sequence[session_history.LeftSession]:
+    def remember_left(self, tabs: Tabs, folder: Path) -> None:
+        """Have an empty session in this folder offer those in the tabs from the next start on. Blocks."""
+        session_history.remember_left(folder, lambda: tabs.kept_ids)
+
+    def left_sessions(self, tabs: Iterable[Tab], drafts: Container[DraftKey]) -> Sequence[session_history.LeftSession]:
         """The sessions left in the tabs, from left to right, without those read from recordings.
 
-        An empty session in this folder offers them from now on. Empty ones with a draft come last, without a title.
+        Empty ones with a draft come last, without a title.
         """
         left, blank = [], []
         for session, link, agent in ((tab.session, tab.link, tab.agent_name) for tab in tabs):
@@ -149,5 +152,4 @@ class Dialogs:
                 left.append(replace(told, has_draft=has_draft))
             elif has_draft and session.conversation.is_blank:
                 blank.append(session_history.LeftSession(session.session_id, "", agent, False, has_draft=True))
-        session_history.remember_left(folder, left)
         return [*left, *blank]

@@ -537,9 +537,8 @@ class Welcoming:
             await self._history.look_elsewhere()
         useful = [one for one in past if self._is_useful(one)]
         left = await to_thread.run_sync(left_in, cwd, abandon_on_cancel=True) if len(self._tab.app.tabs) == 1 else ()
-        self._left = sorted(
-            (one for one in useful if one.session_id in left), key=lambda one: left.index(one.session_id)
-        )
+        here = (one for one in useful if self._history.judge(one)[0] is not OpenMode.ELSEWHERE)
+        self._left = sorted((one for one in here if one.session_id in left), key=lambda one: left.index(one.session_id))
         rows = [replace(row_of(one, *self._history.judge(one)), group="") for one in useful[:MAX_KEPT]]
         self._recent = {row.key: row for row in rows}
         if len(self._left) > 1:

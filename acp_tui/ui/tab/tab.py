@@ -191,6 +191,15 @@ class Tab:
         return self.conversation.shown_title if self.conversation is not None else ""
 
     @property
+    def kept_id(self) -> str:
+        """The ID of its session if that can be opened again when the app has ended; "" if not, or a host keeps it."""
+        if isinstance(self.stage, Starting):
+            return self.starter.past.session_id if self.starter.past is not None else ""
+        if not isinstance(self.stage, Live) or (self.link.command is not None and self.link.command.is_host):
+            return ""
+        return "" if self.stage.session.conversation.is_blank else self.stage.session.session_id
+
+    @property
     def marked_agent(self) -> str:
         """The agent's name, with signs for a sandbox, a host, and a fork."""
         return self._marked(self.agent_name)

@@ -12,7 +12,7 @@ import pytest
 from textual.events import Key
 
 from acp_tui.client.safe_git import branch_of
-from acp_tui.client.sessions.session_history import LeftSession, left_in, remember_left
+from acp_tui.client.sessions.session_history import left_in, remember_left
 from acp_tui.client.settings.settings import RecordingSettings
 from acp_tui.client.transcript.recording_plan import RecordingPlan, recording_store
 from acp_tui.conversation.facts import OfferedCommand
@@ -151,7 +151,7 @@ async def test_the_tabs_that_were_open_are_one_row_that_opens_them_all(
 ) -> None:
     plan = RecordingPlan(tmp_path, store=recording_store(RecordingSettings()))
     await play(replace(demo("markdown"), name="another"), plan, prompts=("And lions?",))
-    remember_left(tmp_path, [LeftSession("demo-1", "", "other", True), LeftSession("demo-9", "", "gone", True)])
+    remember_left(tmp_path, lambda: ["demo-1", "demo-9"])
     async with open_desk(SESSION, "serve_until_closed()") as desk:
         await desk.shows("1 The 2 tabs that you had open", "2 And lions?", "3 How are zebras made?")
         await desk.press("tab", "1")
@@ -166,8 +166,30 @@ async def test_what_is_left_at_the_end_is_what_was_open(open_desk: OpenDesk) -> 
         assert left_in(desk.tabs[0].cwd) == ["s1"]
 
 
+async def test_what_is_open_is_remembered_before_the_end_which_may_be_a_kill(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, 'expect("session/prompt")\nserve_until_closed()') as desk:
+        await desk.has_session()
+        assert left_in(desk.tabs[0].cwd) == []
+        await desk.give("Count the stars")
+        await desk.until(lambda: left_in(desk.tabs[0].cwd) == ["s1"])
+
+
+async def test_a_tab_that_is_open_in_another_acp_tui_is_not_offered_but_stays_remembered(
+    past: None, tmp_path: Path, open_desk: OpenDesk
+) -> None:
+    plan = RecordingPlan(tmp_path, store=recording_store(RecordingSettings()))
+    await play(replace(demo("markdown"), name="another"), plan, prompts=("And lions?",))
+    remember_left(tmp_path, lambda: ["demo-1", "demo-9"])
+    with open_in_process(4711):
+        async with open_desk(SESSION, "serve_until_closed()") as desk:
+            await desk.shows("1 And lions?", "2 How are zebras made?")
+            assert "that you had open" not in desk.text
+        remember_left(tmp_path, lambda: ["s1", "s2"])
+    assert left_in(tmp_path) == ["demo-1", "s1", "s2"]
+
+
 async def test_one_tab_that_was_open_is_only_a_recent_session(past: None, tmp_path: Path, open_desk: OpenDesk) -> None:
-    remember_left(tmp_path, [LeftSession("demo-1", "", "other", True)])
+    remember_left(tmp_path, lambda: ["demo-1"])
     async with open_desk(SESSION, "serve_until_closed()") as desk:
         await desk.shows("1 How are zebras made?")
         assert "that you had open" not in desk.text
