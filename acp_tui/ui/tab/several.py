@@ -326,15 +326,17 @@ class SeveralController:
             chosen.screen.focus_card()
 
     async def _close(self, chosen: Compared, compared: Sequence[Compared], *again: Any) -> None:
-        """Close the tabs, then go back. If the user wants one to stay after all, compare `again`."""
+        """Close the tabs, then go back, or to the one that is kept. If another is to stay, compare `again`."""
         app, stays = self._tab.app, False
         for one in sorted(compared, key=lambda one: one is not chosen):
             tab, *more = (tab for tab in one.tabs if tab in app.tabs)
             await app.tabs.go_to(tab)
             await app.close_tab(tab, more, is_chosen=one is chosen)
-            if stays := tab in app.tabs:
+            if stays := tab in app.tabs and not tab.actions.worktrees.is_kept:
                 break
-        if self._tab in app.tabs:
+        if not stays and chosen.tab in app.tabs:
+            await app.tabs.go_to(chosen.tab)
+        elif self._tab in app.tabs:
             await app.tabs.go_to(self._tab)
             if stays:
                 self._tab.run(self.compare(*again))

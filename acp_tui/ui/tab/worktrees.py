@@ -36,6 +36,8 @@ class WorktreesController:
     def __init__(self, tab: Tab) -> None:
         self._tab = tab
         self._removed_later: partial[Coroutine[Any, Any, None]] | None = None
+        self.is_kept = False
+        """Whether the user, asked last, chose to keep what they chose in a comparison, with its tab."""
         self.left_for: Path | None = None
         """The folder that the worktree came from, once the user has chosen to delete the worktree."""
 
@@ -88,13 +90,14 @@ class WorktreesController:
         changes = await worktrees.changes_in(worktree)
         about = {None: "whose tab closes", True: "the one you chose", False: "not chosen"}[is_chosen]
         asked = f"Worktree {worktree.name}, {about}: keep it?"
-        rows = _rows(worktree, changes)
+        rows = _rows(worktree, changes, is_chosen=is_chosen)
         if is_chosen and changes:  # nobody chooses what is to be lost
             rows.pop()
         elif is_chosen is not None and not changes:
             rows.reverse()
         fate = await self._tab.ask(Picker(asked, rows, search=False))
-        if fate is None:
+        self.is_kept = is_chosen is True and fate is WorktreeChoice.KEEP
+        if fate is None or self.is_kept:
             return False
         # Before anything is copied: it may be impossible to delete the worktree without losing commits.
         keeps_branch = fate is WorktreeChoice.BRING_BACK and await worktrees.has_commits(worktree)
@@ -130,8 +133,11 @@ class WorktreesController:
             self._tab.app.leaving_folders -= {Path(remove.args[0].root)}
 
 
-def _rows(worktree: worktrees.Worktree, changes: Sequence[worktrees.ChangedFile]) -> list[PickerRow[WorktreeChoice]]:
-    keep = PickerRow(WorktreeChoice.KEEP, "Keep it", f"{_shown(worktree.root)}, on branch {worktree.branch}")
+def _rows(
+    worktree: worktrees.Worktree, changes: Sequence[worktrees.ChangedFile], *, is_chosen: bool | None
+) -> list[PickerRow[WorktreeChoice]]:
+    where = f"{'with its tab, in ' * (is_chosen is True)}{_shown(worktree.root)}, on branch {worktree.branch}"
+    keep = PickerRow(WorktreeChoice.KEEP, "Keep it", where)
     if not changes:
         return [PickerRow(WorktreeChoice.DELETE, "Delete it", "Nothing changed in it"), keep]
     named = _named([change.path for change in changes])

@@ -283,8 +283,25 @@ async def test_tabs_in_one_worktree_are_one_row_that_is_asked_about_before_any_c
         assert len(desk.tabs) == 4
         await desk.press("enter")
         await desk.shows("Worktree other, not chosen")
-        assert [tab.cwd.name for tab in desk.tabs] == [home.cwd.name, "other"]
-        assert own.cwd.exists()
+        assert [tab.cwd.name for tab in desk.tabs] == [home.cwd.name, own.cwd.name, "other", own.cwd.name]
+
+
+async def test_one_that_is_chosen_and_kept_stays_in_its_tab_in_front(
+    open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    list_other(monkeypatch)
+    async with open_desk(SESSION, OWN) as desk:
+        await start_both(desk)
+        home, own, other = desk.tabs
+        await desk.press("down", "ctrl+o")
+        await desk.shows("Worktree other, the one you chose", "with its tab, in")
+        await desk.press_slowly("enter")
+        await desk.shows("Worktree scripted, not chosen")
+        await desk.press("down", "down")
+        await desk.press_slowly("enter")
+        await desk.until(lambda: desk.tabs == [home, other])
+        await desk.until(lambda: desk.tab is other)
+        assert (own.cwd.exists(), other.cwd.exists()) == (False, True)
 
 
 async def test_only_what_was_started_together_is_compared_at_once(
