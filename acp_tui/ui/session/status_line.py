@@ -68,7 +68,7 @@ def state_of_tab(conversation: Conversation, *, has_news: bool) -> TabState:
         return TabState.NEEDS_YOU
     if not conversation.is_idle:
         return TabState.WORKING
-    if has_news:
+    if has_news and conversation.last_stop_reason != "cancelled":  # the user knows
         return TabState.FAILED if conversation.last_stop_reason is None else TabState.DONE
     return TabState.IDLE
 

@@ -57,7 +57,10 @@ def test_before_it_has_a_session_it_is_called_by_its_agent_and_says_how_far_it_i
     assert (tab.session, tab.conversation, tab.failure) == (None, None, None)
 
 
-def test_a_turn_that_begins_and_ends_between_two_looks_is_news() -> None:
+@pytest.mark.parametrize(("reason", "state"), [("end_turn", TabState.DONE), ("cancelled", TabState.IDLE)])
+def test_a_turn_that_begins_and_ends_between_two_looks_is_news_unless_the_user_canceled_it(
+    reason: str, state: TabState
+) -> None:
     tells: list[TabState] = []
 
     class Behind(LoneTab):
@@ -70,10 +73,10 @@ def test_a_turn_that_begins_and_ends_between_two_looks_is_news() -> None:
 
     tab = Behind()
     tab.note_state()
-    tab.stage = Live(new_session(prompt("go"), TurnEnded("end_turn"), connection=tab.connection))
+    tab.stage = Live(new_session(prompt("go"), TurnEnded(reason), connection=tab.connection))
     tab.note_state()
     tab.note_state()
-    assert tells == [TabState.IDLE, TabState.DONE]
+    assert tells == [TabState.IDLE, state]
 
 
 @pytest.mark.parametrize("width", [12, 40, 60, 80, 120])
