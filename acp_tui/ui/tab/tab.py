@@ -187,8 +187,10 @@ class Tab:
 
     @property
     def session_title(self) -> str:
-        """The session's own title; "" if it has none yet."""
-        return self.conversation.shown_title if self.conversation is not None else ""
+        """The session's own title, also while it's being opened; "" if it has none yet."""
+        opened = self.starter.past if self.session is None else None
+        told = self.conversation.shown_title if self.conversation is not None else ""
+        return told or (make_visible_line(opened.title) if opened is not None else "")
 
     @property
     def kept_id(self) -> str:

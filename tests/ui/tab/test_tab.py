@@ -9,14 +9,19 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
-from acp_tui.client.errors import AgentNotFound, AgentRefused
+from acp_tui.client.errors import AgentNotFound, AgentRefused, ClientError
+from acp_tui.client.transcript.index import SessionIndex
+from acp_tui.client.transcript.store import RecordingStore
+from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import Choice, SelectOption
 from acp_tui.conversation.updates import Disconnected, OptionsReplaced, SessionUpdate, TurnEnded
 from acp_tui.ui.session.status_line import TabState
 from acp_tui.ui.tab.agent_link import AgentLink
+from acp_tui.ui.tab.reopening import Reopening
 from acp_tui.ui.tab.stage import Failed, Live
 from acp_tui.ui.tab.tab import Tab
 from acp_tui.ui.tab.tabs import MIN_NAME, MORE, fitted
+from support.dialogs import recorded
 from support.folding import ask, fold, prompt
 from support.screens import RecordedConnection, new_session
 
@@ -55,6 +60,16 @@ def test_before_it_has_a_session_it_is_called_by_its_agent_and_says_how_far_it_i
     tab = Tab(AgentLink(None, "scripted"), Path("/project"))
     assert (tab.name(), tab.title, tab.state) == ("scripted", "starting", TabState.STARTING)
     assert (tab.session, tab.conversation, tab.failure) == (None, None, None)
+
+
+def test_an_earlier_session_has_its_title_while_it_is_opened_and_if_that_fails() -> None:
+    past = recorded("a", "Count the \x1bstars")
+    tab = Tab(AgentLink(None, "scripted"), opening=Reopening(past, SessionIndex(RecordingStore(Path("/none")))))
+    assert tab.name() == "scripted: Count the ␛stars"
+    tab.stage = Failed(Conversation(), ClientError("gone"), "")
+    assert tab.name() == "scripted: Count the ␛stars"
+    tab.stage = Live(new_session(prompt("Count the moons")))
+    assert tab.session_title == "Count the moons"
 
 
 @pytest.mark.parametrize(("reason", "state"), [("end_turn", TabState.DONE), ("cancelled", TabState.IDLE)])
