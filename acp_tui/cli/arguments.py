@@ -146,12 +146,17 @@ def _complete(args: Args, command: CliCommand, agent_argv: tuple[str, ...] | Non
         if words is not None:
             raise UsageError(unquoted_prompt(words))
         args.word, words = None, args.word
+    resumed = getattr(args, "resume", None)
+    if len((resumed or "").split()) > 1:
+        raise UsageError(taken_as_id(args.resume))
+    if resumed is not None and command.takes_prompt and words is None and " " in (args.word or ""):
+        if resumed and _is_agent(resumed):
+            raise UsageError(taken_as_id(resumed))
+        args.word, words = None, args.word  # the session's record names its agent
     if command.takes_agent:
         args.agent = _choice(args.word, agent_argv, args)
     elif agent_argv is not None:
         raise UsageError(f"{command.name} doesn't take a command after --")
-    if len((getattr(args, "resume", None) or "").split()) > 1:
-        raise UsageError(taken_as_id(args.resume))
     if command.takes_prompt:
         if words is not None and command.takes_agent and os.path.isdir(words):  # noqa: PTH112 - as below
             raise UsageError(f"unrecognized arguments: {words}; to name a folder, use --cwd")
@@ -164,7 +169,8 @@ def _complete(args: Args, command: CliCommand, agent_argv: tuple[str, ...] | Non
             raise UsageError("--record-raw needs --record FILE")
         args.record = None if args.record is None else RecordTo(args.record, args.record_raw)
     what, colon, how = command.needs.partition(": ")
-    missing = [what] if what and getattr(args, "agent" if command.takes_agent else "word") is None else []
+    is_lacking = resumed is None and what and getattr(args, "agent" if command.takes_agent else "word") is None
+    missing = [what] if is_lacking else []
     required = {option.flags[0].removeprefix("--"): option for option in command.options if option.is_required}
     missing += [
         f"{each.flags[-1]} {each.value and each.value.name}"

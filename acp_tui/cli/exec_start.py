@@ -6,11 +6,12 @@ import os
 import select
 import stat
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from acp_tui.cli import ExitCode
-from acp_tui.cli.arguments import Args, taken_as_id
+from acp_tui.cli.arguments import Args, options_of, taken_as_id
 from acp_tui.cli.command import UsageError
 from acp_tui.cli.output import say
 from acp_tui.cli.prerequisites import ExitOnError, command_of, notes_of, sandbox_plan, settings_in
@@ -29,14 +30,12 @@ def run(args: Args) -> int:
     if args.raw and args.format != "ndjson":
         raise UsageError("--raw adds lines to --format ndjson, so it needs that")
     args.allow_unasked = _kinds_in(args.allow_unasked)
-    command = command_of(args.agent, args.resume)
-    args.session_id = None
-    if args.resume is not None:
-        command, args.session_id, args.cwd = _resumed(command, args)
+    command, args.session_id, args.cwd = _chosen(args)
     read, command = settings_in(args.cwd), ready_to_run(command)
     for note in notes_of(read):
         say(note)
-    flag = next((word for word in args.agent.argv if word in ("-p", "--prompt")), "")
+    given = args.agent.argv if args.agent is not None else ()
+    flag = next((word for word in given if word in ("-p", "--prompt")), "")
     if args.prompt is None and sys.stdin.isatty() and flag:
         raise UsageError(f"{flag} went to the agent, since it follows --; put {flag} before --")
     prompt = _read_prompt(args.prompt)
@@ -56,20 +55,29 @@ def run(args: Args) -> int:
         end_early()
 
 
-def _resumed(command: AgentCommand, args: Args) -> tuple[AgentCommand, SessionId, Path]:
-    """Return the agent, the session that the user names or the agent's last recorded one in the folder, and its folder.
+def _chosen(args: Args) -> tuple[AgentCommand, SessionId | None, Path]:
+    """Return the agent, the session to continue, and its folder.
 
-    The agent runs in the sandbox of then, unless the user names another. A session that isn't recorded, such as that of
-    an earlier turn, is named by its whole ID; without an ID and a recording, it's "".
+    The session is the one that the user names, or the last one that was recorded in the folder; None for a new one. Its
+    agent is the recorded one if the user names none, and runs in the sandbox of then unless the user names another. A
+    session that isn't recorded, such as that of an earlier turn, is named by its whole ID; without an ID and a
+    recording, it's "".
     """
+    command = command_of(args.agent, args.resume) if args.agent is not None else None
+    if args.resume is None and command is not None:
+        return command, None, args.cwd
     from acp_tui.cli.sessions import NoSuchSession, continued  # most turns begin a session
 
     with ExitOnError(None):
         try:
-            command, past = continued(command, args.resume, args.cwd, args.agent.sandbox)
-        except NoSuchSession:  # none was recorded; its agent may know it
-            return command, SessionId(args.resume), args.cwd
-        return command, past.session_id, past.cwd
+            agent, past = continued(command, args.resume, args.cwd, args.sandbox or "")
+        except NoSuchSession as error:
+            if command is not None:  # none was recorded; its agent may know it
+                return command, SessionId(args.resume), args.cwd
+            if error.hint:  # it isn't recorded
+                error.hint += "\n  another one needs its agent: acp-tui exec AGENT PROMPT --resume ID"
+            raise
+        return replace(agent, options=options_of(args)), past.session_id, past.cwd
 
 
 def _kinds_in(text: str | None) -> frozenset[str]:

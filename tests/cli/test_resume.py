@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from anyio import to_thread
 
-from acp_tui.cli import start_modes
+from acp_tui.cli import exec_start, start_modes
 from acp_tui.cli.arguments import ChosenAgent, options_of
 from acp_tui.cli.main import main
 from acp_tui.cli.sessions import (
@@ -205,6 +205,42 @@ async def test_a_session_of_another_agent_is_not_resumed_in_the_one_that_is_name
     with pytest.raises(SystemExit, match="2"):
         find_resumed(session_id, tmp_path, AgentCommand("gemini", ("gemini",)))
     assert "belongs to somebody, not gemini" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("line", [["exec", "--resume", "ID", "Zebras again"], ["exec", "-p", "So?", "--resume", "ID"]])
+async def test_a_turn_in_a_recorded_session_needs_no_agent_to_be_named(
+    line: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = list[tuple[AgentCommand, str, str, Path]]()
+
+    def take_turn(command: AgentCommand, prompt: str, _: Settings, args: Namespace) -> int:
+        begun.append((command, prompt, args.session_id, args.cwd))
+        return 0
+
+    monkeypatch.setattr("acp_tui.cli.exec.take_turn", take_turn)
+    monkeypatch.setattr(exec_start, "start_early", lambda *_: None)
+    monkeypatch.setattr(exec_start, "ready_to_run", lambda command: command)
+    session_id = await record(tmp_path, "Zebras?")
+    words = [session_id if word == "ID" else word for word in line]
+    assert await to_thread.run_sync(main, [*words, "--mode", "plan"]) == 0
+    ((command, prompt, continued, cwd),) = begun
+    assert (command.name, command.options, continued, cwd) == ("somebody", (("mode", "plan"),), session_id, tmp_path)
+    assert prompt in ("Zebras again", "So?")
+
+
+def test_a_turn_in_a_session_that_is_not_recorded_needs_its_agent(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["exec", "Zebras again", "--resume", "nope"]) == 1
+    assert "needs its agent: acp-tui exec AGENT PROMPT --resume ID" in capsys.readouterr().err
+
+
+async def test_a_turn_says_why_the_agent_that_was_recorded_can_not_go_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session_id = await record(tmp_path, "Zebras?", "demo")
+    assert await to_thread.run_sync(main, ["exec", "Zebras again", "--resume", session_id]) == 1
+    err = capsys.readouterr().err
+    assert "the demo forgets its sessions" in err
+    assert "needs its agent" not in err
 
 
 async def test_a_turn_does_not_continue_another_agents_session(
