@@ -11,7 +11,7 @@ from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from anyio import to_thread
+from anyio import move_on_after, to_thread
 
 from acp_tui.client.clipboard import ClipboardPicture, NothingToPaste, read_clipboard
 from acp_tui.client.sessions.marks import rename
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
 
 QUIT_AGAIN_S: Final = 2.0
+LISTING_LIMIT_S: Final = 2.0
 
 
 class Actions:
@@ -231,10 +232,16 @@ class Actions:
     # Agent and sessions
 
     async def choose_session(self) -> None:
-        """Show the sessions, and do what the user chooses there. Returns once they have the keyboard."""
+        """Show the sessions, and do what the user chooses there.
+
+        Returns once they have the keyboard, and soon after the known ones are listed: earlier, the next keys would lead
+        to other rows.
+        """
         here = await to_thread.run_sync(origin_of, self.tab.cwd) if self.tab.worktree else self.tab.cwd
         dialog = SessionsDialog(self.history, here=here)
         await self.tab.app.push_screen(dialog, self._do_in_sessions, mode=self.tab.mode)
+        with move_on_after(LISTING_LIMIT_S):
+            await dialog.has_local.wait()
 
     def _do_in_sessions(self, act: Act | None) -> None:
         self.tab.screen.refresh_welcome()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -218,8 +219,10 @@ class SessionsDialog(Dialog[Act | None]):
         """What couldn't be listed, and why."""
         self._is_everywhere = False
         self._loading: Worker[None] | None = None
-        self._waiting: set[str] = set()
+        self._waiting = {"hosts"}
         """What is still loading."""
+        self.has_local = asyncio.Event()
+        """Set when it lists what is known on this machine."""
         self._looking: Worker[None] | None = None
         self._closes: Worker[None] | None = None
         self._wanted = ""
@@ -256,6 +259,7 @@ class SessionsDialog(Dialog[Act | None]):
     async def _look_at_hosts(self) -> None:
         await self._source.look_at_tabs()
         self._hosted = await self._source.in_hosts()
+        self._waiting.discard("hosts")
         self._show()
 
     async def _ask_agents(self) -> None:
@@ -266,7 +270,7 @@ class SessionsDialog(Dialog[Act | None]):
 
     def _begin(self) -> None:
         self._troubles.clear()
-        self._waiting = {"recorded"}
+        self._waiting = {"recorded", *self._waiting & {"hosts"}}
         self._read_recorded()
         self._load_more()
 
@@ -379,6 +383,8 @@ class SessionsDialog(Dialog[Act | None]):
         self._list.show_rows(drawn, empty=empty, stays=self.focused is self._card)
         self._show_found()
         self._say_how_it_stands()
+        if self._waiting.isdisjoint({"recorded", "hosts"}):
+            self.has_local.set()
 
     def _lay_out(self, rows: Sequence[SessionRow]) -> None:
         """Share the lines out between the list and the question. If they're few, each row has only one."""

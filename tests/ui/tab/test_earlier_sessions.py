@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from anyio.lowlevel import checkpoint
 
 from acp_tui.client.sessions.marks import SessionMarks
 from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.client.settings.settings import RecordingSettings
-from acp_tui.client.transcript.recording_plan import recording_store
+from acp_tui.client.transcript.recording_plan import RecordingPlan, recording_store
 from acp_tui.client.transcript.store import held
 from acp_tui.conversation.facts import SessionId
+from acp_tui.ui.tab import actions
+from acp_tui.ui.tab.sessions import HistoryController
 from support.desks import SESSION, OpenDesk
 from support.pages import drafts_kept, leave
-from support.recordings import record
+from support.recordings import demo, play, record
 from support.settling import until_so
+from support.waiting import TEST_LIMIT_S
 
 IDLE = "serve_until_closed()"
 LISTING = """
@@ -62,6 +67,28 @@ async def test_f3_lists_page_by_page_until_the_screen_is_full(open_desk: OpenDes
         assert [params.get("cursor") for params in desk.sent("session/list")] == [None, "more"]
         await desk.press("escape")
         await desk.hides("Earlier 1")
+
+
+async def test_keys_that_follow_f3_at_once_act_on_the_list_that_is_still_being_read(
+    tmp_path: Path, open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = RecordingPlan(tmp_path, store=recording_store(RecordingSettings()))
+    for prompt in ("Zebras?", "Lions?", "Tigers?"):
+        await play(demo("markdown"), plan, prompts=(prompt,))
+    read = HistoryController.recorded
+
+    async def read_later(self: HistoryController, words: str, is_everywhere: bool) -> Sequence[PastSession]:
+        for _ in range(1000):  # there is time for all of the keys
+            await checkpoint()
+        return await read(self, words, is_everywhere)
+
+    async with open_desk(SESSION, IDLE) as desk:
+        await desk.has_session()
+        await desk.shows("Tigers?")
+        monkeypatch.setattr(HistoryController, "recorded", read_later)
+        monkeypatch.setattr(actions, "LISTING_LIMIT_S", TEST_LIMIT_S)
+        await desk.press_at_once("f3", "down", "down", "ctrl+x")
+        await desk.shows("Remove “Lions?” from this list")
 
 
 async def test_f3_shows_what_the_agent_says_of_each_session(open_desk: OpenDesk) -> None:
