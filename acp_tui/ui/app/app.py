@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cached_property, partial
@@ -421,16 +421,26 @@ class AcpTuiApp(BaseApp):
         if self.tabs.front is not None:
             await self.close_tab(self.tabs.front)
 
-    async def close_tab(self, tab: Tab, others: Sequence[Tab] = (), *, is_chosen: bool | None = None) -> None:
+    async def close_tab(
+        self,
+        tab: Tab,
+        others: Sequence[Tab] = (),
+        *,
+        is_chosen: bool | None = None,
+        first: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
         """Close a tab and its session, after confirmation. If it's the last tab, start another session in it.
 
-        `others` in the same worktree close with it. `is_chosen` is whether that was chosen in a comparison.
+        `others` in the same worktree close with it. `is_chosen` is whether that was chosen in a comparison. `first` is
+        done once the user has agreed.
         """
         for one in others:
             if not await one.may_close():
                 return
         if not await tab.may_close(others, is_chosen=is_chosen):
             return
+        if first is not None:
+            await first()
         for one in (*others, tab):
             if len(self.tabs) > 1:
                 await self.take_away(one)

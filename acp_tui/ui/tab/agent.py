@@ -184,7 +184,7 @@ class AgentController:
             self._tab.say("\n".join(map(make_visible_line, told)), title="Mode")
 
     async def confirm(self, question: str) -> bool:
-        return await self._tab.ask(QuestionScreen(question, (), yes="Yes"))
+        return await self._tab.ask(QuestionScreen(question, (), yes="Yes"), in_front=True)
 
     async def may_restart(self) -> bool:
         """Whether the user agrees to stop a running agent. The question names its other tabs, which end too."""

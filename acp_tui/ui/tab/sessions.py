@@ -204,15 +204,14 @@ class HistoryController:
         self._drafts = await to_thread.run_sync(self._tab.app.prompt_memory.places, abandon_on_cancel=True)
 
     async def close(self, key: str) -> None:
-        """Close this tab, after confirmation, and come back to the list."""
-        tab, app = self._tab_at(key), self._tab.app
-        if tab is not None:
-            await app.tabs.go_to(tab)  # its questions are above it
-            await app.close_tab(tab)
-            if self._tab in app.tabs:
-                await app.tabs.go_to(self._tab)
-            if tab is self._tab and app.tabs.front is not None:
-                app.tabs.front.run(app.tabs.front.actions.choose_session())
+        """Close this tab, after confirmation, and stay at the list: if it's above this tab, at that above the next."""
+        tab, tabs = self._tab_at(key), self._tab.app.tabs
+        if tab is None:
+            return
+        beside = tabs.beside(tab) if tab is self._tab else None
+        await self._tab.app.close_tab(tab, first=beside.actions.choose_session if beside is not None else None)
+        if self._tab in tabs and self._tab is not tabs.front:
+            await tabs.go_to(self._tab)
 
     def move(self, key: str, direction: int) -> None:
         tab = self._tab_at(key)

@@ -601,13 +601,9 @@ class SessionsDialog(Dialog[Act | None]):
         return ""
 
     def action_close_tab(self) -> None:
-        """Close the tab at the cursor. If the dialog is above that tab, it comes back above the next one."""
-        key, row = self._tab, self._row
-        if row is None or not key or not (self._closes is None or self._closes.is_finished):
-            return
-        if row.is_current:
-            self.dismiss(None)
-        self._closes = self.app.run_worker(self._source.close(key))  # the tab's own work ends with it
+        """Close the tab at the cursor."""
+        if (key := self._tab) and (self._closes is None or self._closes.is_finished):
+            self._closes = self.app.run_worker(self._source.close(key))  # the tab's own work ends with it
 
     def action_move(self, direction: int) -> None:
         if key := self._tab:
@@ -631,7 +627,8 @@ class SessionsDialog(Dialog[Act | None]):
 
     async def _remove(self, session: PastSession) -> None:
         """Take an earlier session off the list: archive it, or delete it, as far as that can be. Or bring it back."""
-        if (row := self._row) is not None and row.is_tab:
+        key, row = self._key, self._row
+        if row is not None and row.is_tab:
             self._say(Content(keys_in_force(self).hint("It's open; {close_tab} closes its tab")))
             return
         if row is not None and row.state == OpenMode.ELSEWHERE.value:
@@ -653,11 +650,11 @@ class SessionsDialog(Dialog[Act | None]):
             self._listing.sessions.pop(session.session_id, None)
             self._recorded = await self._source.recorded("", self._is_everywhere)
             self._found = [one for one in self._found if one.key != session.key]
+            self.notify("Removed the session.")
         elif is_deleted is not None:
             self._kept.add(session.key)
+            self._notice = (key, Content(told))
             await self._source.archive(session)
-        if is_deleted is not None:
-            self.notify("Removed the session." if is_deleted else told, markup=False)
 
     def _say(self, what: Content) -> None:
         """Say it until the cursor is on another row."""

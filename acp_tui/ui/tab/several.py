@@ -330,7 +330,6 @@ class SeveralController:
         app, stays = self._tab.app, False
         for one in sorted(compared, key=lambda one: one is not chosen):
             tab, *more = (tab for tab in one.tabs if tab in app.tabs)
-            await app.tabs.go_to(tab)
             await app.close_tab(tab, more, is_chosen=one is chosen)
             if stays := tab in app.tabs and not tab.actions.worktrees.is_kept:
                 break

@@ -283,8 +283,10 @@ class Tab:
         detail = error.detail if isinstance(error, AgentRefused) else ""
         self.say("\n".join(filter(None, (str(error), detail, error.hint))), severity="error")
 
-    async def ask(self, dialog: Screen[T]) -> T:
-        """Open a dialog over this tab, whichever tab is in front, and return its result."""
+    async def ask(self, dialog: Screen[T], *, in_front: bool = False) -> T:
+        """Open a dialog over this tab, whichever tab is in front, or bring it there. Returns the dialog's result."""
+        if in_front and self.app.tabs.front is not self:
+            await self.app.tabs.go_to(self)
         return await self.app.push_screen_wait(dialog, mode=self.mode)
 
     def run(self, work: Coroutine[Any, Any, None], *, group: str = "") -> None:

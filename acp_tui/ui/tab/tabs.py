@@ -111,14 +111,20 @@ class Tabs:
         self._tabs.insert(min(max(at + direction, 0), len(self) - 1), self._tabs.pop(at))
         self.tell()
 
+    def beside(self, tab: Tab) -> Tab | None:
+        """The tab that comes to the front when this one is closed; None if it's the last one, or closed already."""
+        if tab not in self._tabs or len(self) < 2:
+            return None
+        return self._tabs[self._tabs.index(tab) + (1 if tab is not self._tabs[-1] else -1)]
+
     async def close(self, tab: Tab) -> None:
         """Close a tab. The tab next to it comes to the front. The last tab can't be closed."""
-        if tab not in self._tabs or len(self) < 2:
+        beside, is_front = self.beside(tab), self.front is tab
+        if beside is None:
             return
-        at, is_front = self._tabs.index(tab), self.front is tab
         self._tabs.remove(tab)  # at once: nobody may go to it anymore
         if is_front:
-            await self.go_to(self._tabs[min(at, len(self) - 1)])
+            await self.go_to(beside)
         await self._app.remove_mode(tab.mode)
         forget_closed_watchers(self._app)
         self.tell()

@@ -95,7 +95,7 @@ class WorktreesController:
             rows.pop()
         elif is_chosen is not None and not changes:
             rows.reverse()
-        fate = await self._tab.ask(Picker(asked, rows, search=False))
+        fate = await self._tab.ask(Picker(asked, rows, search=False), in_front=True)
         self.is_kept = is_chosen is True and fate is WorktreeChoice.KEEP
         if fate is None or self.is_kept:
             return False

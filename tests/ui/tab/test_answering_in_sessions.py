@@ -8,6 +8,8 @@ from contextlib import asynccontextmanager
 import pytest
 
 from acp_tui.ui.tab.sessions_dialog import SessionsDialog
+from acp_tui.ui.tab.tab import Tab
+from acp_tui.ui.tab.tabs import Tabs
 from support.desks import SESSION, Desk, OpenDesk
 
 ASKING = 'expect("session/prompt")\nanswer(expect("session/new"), sessionId="s2")\n'
@@ -243,13 +245,29 @@ async def test_a_tab_that_needs_the_user_can_be_closed_from_the_list(open_desk: 
         assert desk.shown_session.session_id == "s2"
 
 
-async def test_the_list_comes_back_when_the_tab_below_it_is_closed(open_desk: OpenDesk) -> None:
-    async with asking(open_desk, ONE) as desk:
-        await desk.press("down")
-        await desk.hides("Permission")
+async def test_the_list_stays_in_front_when_the_tab_below_it_is_closed_and_when_another_is(
+    open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown, go_to = list[bool](), Tabs.go_to
+
+    async def go_and_see(self: Tabs, tab: Tab) -> None:
+        await go_to(self, tab)
+        shown.append(is_open(desk))
+
+    async with asking(open_desk, ONE, 'answer(expect("session/new"), sessionId="s3")\n') as desk:
+        await desk.press("escape", "ctrl+n")
+        await desk.until(lambda: len(desk.tabs) == 3)
+        await desk.has_session()
+        await desk.press("f3")
+        await desk.shows("◉ 3 ●")
+        monkeypatch.setattr(Tabs, "go_to", go_and_see)
+        await desk.press("down", "alt+w")
+        await desk.until(lambda: len(desk.tabs) == 2)
+        await desk.shows("Open ◉ 2 ●")
         await desk.press("alt+w")
         await desk.until(lambda: len(desk.tabs) == 1 and is_open(desk))
         await desk.shows("Needs you ◉ 1 ▲ Tidy up")
+        assert all(shown)
 
 
 async def test_a_form_is_answered_in_its_tab(open_desk: OpenDesk) -> None:

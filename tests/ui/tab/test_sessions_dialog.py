@@ -293,10 +293,12 @@ async def test_where_nothing_can_be_deleted_the_key_archives_at_once() -> None:
     async with open_dialog(SessionsDialog(pages)) as page:
         await loaded(page)
         await page.press("ctrl+x")
-        await page.until(lambda: page.app.said == ["Archived “Mend the parser”. Ctrl+X brings it back"])
+        await page.until(lambda: "Archived “Mend the parser”. Ctrl+X brings it back" in page.words)
         assert "Ctrl+X bring back" in page.words
         await page.press("ctrl+x")
         await page.until(lambda: pages.done == [("archive", "s1"), ("restore", "s1")])
+        await page.until(lambda: "Brought the session back." in page.words)
+        assert "Archived “" not in page.words
 
 
 async def test_what_is_archived_here_stays_in_its_place_for_the_same_key() -> None:
@@ -331,7 +333,7 @@ async def test_archived_sessions_are_listed_while_the_user_searches() -> None:
         await page.press("backspace", *"zebra")
         assert "About zebras" in page.words
         await page.press("ctrl+x", "enter")
-        await page.until(lambda: page.app.said == ["Brought the session back."])
+        await page.until(lambda: "Brought the session back." in page.words)
 
 
 async def test_esc_takes_back_a_space_before_it_closes_the_dialog() -> None:
