@@ -79,6 +79,8 @@ class Welcome(Vertical, can_focus=True):
         self._folder = ""
         self._model = ""
         self._tip = ""
+        self.is_told = False
+        """Whether it knows the recent sessions."""
         self._has_keys = False
         """Whether it has the focus. Textual sets `has_focus` only after the event."""
         self._commands: Sequence[OfferedCommand] = ()
@@ -104,6 +106,7 @@ class Welcome(Vertical, can_focus=True):
     def tell(self, *, folder: str, make_rows: MakeRows, tip: str) -> None:
         """Show the session's folder and the recent sessions. The texts are untrusted."""
         self._folder, self._make_rows, self._tip = make_visible_line(folder), make_rows, tip
+        self.is_told = True
         self._draw()
 
     def on_mount(self) -> None:

@@ -67,6 +67,8 @@ class SessionScreen(HomeScreen):
         self._prompt_frame = PromptFrame(id="prompt-frame")
         self.prompt: PromptInput = self._prompt_frame.prompt
         self._status_line = StatusLine(id="status")
+        self._ahead: str | None = None
+        """What was typed after Tab, before the welcome had the session that it opens; None without that Tab."""
         self._is_whole = asyncio.Event()
         """Set when all of it is mounted, so that a panel can be, too."""
 
@@ -129,6 +131,8 @@ class SessionScreen(HomeScreen):
         self._look_at_changes()
         if tab.session is not None and tab.session.conversation.is_blank:
             self.refresh_welcome()
+        else:
+            self._type_ahead(None)
         self.show_status()
 
     def refresh_welcome(self) -> None:
@@ -141,6 +145,17 @@ class SessionScreen(HomeScreen):
         await self.tab.starter.painted()
         await preload_in_thread(BEFORE_A_COMMAND)
         await self.tab.actions.welcoming.tell(panel.welcome)
+        self._type_ahead(panel.welcome if panel is self.panel else None)
+
+    def _type_ahead(self, welcome: Welcome | None) -> None:
+        """Have what was typed ahead open a session of the welcome; without one, put it into the draft."""
+        ahead, self._ahead = self._ahead, None
+        if ahead is not None and welcome is not None and welcome.can_focus and self.focused is self.prompt:
+            self.set_focus(welcome)
+            for number in ahead[:1]:
+                welcome.action_number(int(number))
+        elif ahead:
+            self.prompt.take_text(ahead)
 
     def _look_at_changes(self) -> None:
         if self.tab.session is not None:
@@ -248,10 +263,12 @@ class SessionScreen(HomeScreen):
         return self.panel is not None and self.panel.take_up_request()
 
     def action_leave_prompt(self) -> None:
-        """Focus the card that waits, or the welcome's sessions, or the conversation."""
-        if self.focus_card() or self.panel is None:
+        """Focus the card that waits, or the welcome's sessions, as soon as they are there, or the conversation."""
+        if self.focus_card():
             return
-        if self.panel.welcome.display and self.panel.welcome.can_focus:
+        if self.panel is None or (self.panel.welcome.display and not self.panel.welcome.is_told):
+            self._ahead = "" if self.prompt.is_blank else None
+        elif self.panel.welcome.display and self.panel.welcome.can_focus:
             self.set_focus(self.panel.welcome)
         else:
             self.panel.view.focus()
@@ -267,10 +284,18 @@ class SessionScreen(HomeScreen):
     def action_paste(self) -> None:
         self.tab.run(self.tab.actions.paste())
 
-    def before_key(self, event: Key) -> None:
-        """Send typed text, and the keys after it, to the draft if it means nothing where the focus is."""
+    def before_key(self, event: Key) -> bool:
+        """Send typed text, and the keys after it, to the draft if it means nothing where the focus is.
+
+        Returns True for a number that waits for what it chooses.
+        """
+        if self._ahead == "" and event.key in "123456789":
+            self._ahead = event.key
+            return True
+        self._type_ahead(None)
         if is_unbound_text(self.focused, event):
             self.set_focus(self.prompt)
+        return False
 
     def on_paste(self, event: Paste) -> None:
         """Put into the draft what is pasted where no text can be written."""

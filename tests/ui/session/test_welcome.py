@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import anyio
 import pytest
 from textual.events import Key
 
@@ -21,7 +22,8 @@ from acp_tui.ui.app.app import AcpTuiApp
 from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP, Keymap
 from acp_tui.ui.prompt.input import PromptInput
 from acp_tui.ui.session.panel import SessionPanel
-from acp_tui.ui.tab.sessions import TIPS
+from acp_tui.ui.session.welcome import Welcome
+from acp_tui.ui.tab.sessions import TIPS, Welcoming
 from acp_tui.ui.tab.stage import Live
 from support.desks import SESSION, OpenDesk
 from support.folding import prompt
@@ -144,6 +146,48 @@ async def test_tab_and_the_number_open_one(past: None, open_desk: OpenDesk) -> N
         await desk.shows("1 or Enter opens one")
         await desk.press("1")
         await desk.shows("demo-1 wasn't opened", "Read back from its recording")  # as with Enter in the list of all
+
+
+@pytest.mark.parametrize("is_started", [False, True])
+async def test_tab_and_a_number_before_the_recent_sessions_are_there_wait_for_them(
+    is_started: bool, past: None, open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_tell, tell = anyio.Event(), Welcoming.tell
+
+    async def tell_later(self: Welcoming, welcome: Welcome) -> None:
+        await may_tell.wait()
+        await tell(self, welcome)
+
+    monkeypatch.setattr(Welcoming, "tell", tell_later)
+    late = 'handshake()\nnew = expect("session/new")\nexpect("_go_on")\nanswer(new, sessionId="s1")\n'
+    async with open_desk(SESSION if is_started else late, "serve_until_closed()") as desk:
+        if is_started:
+            await desk.has_session()
+        else:
+            await desk.shows("opening a session")
+        await desk.press("tab", "1")
+        assert desk.draft == ""
+        if not is_started:
+            desk.let_go_on()
+        may_tell.set()
+        await desk.shows("demo-1 wasn't opened", "Read back from its recording")
+
+
+async def test_what_is_typed_after_tab_goes_to_the_draft_if_there_are_no_recent_sessions(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, "serve_until_closed()") as desk:
+        await desk.press("tab", "1")
+        await desk.has_session()
+        await desk.until(lambda: desk.draft == "1")
+        await desk.press("a")
+        assert desk.draft == "1a"
+
+
+async def test_text_after_a_number_that_was_typed_ahead_is_a_prompt(past: None, open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, "serve_until_closed()") as desk:
+        await desk.press("tab", "1", "a")
+        assert desk.draft == "1a"
+        await desk.shows("1 How are zebras made?")
+        assert len(desk.tabs) == 1
 
 
 async def test_the_tabs_that_were_open_are_one_row_that_opens_them_all(
