@@ -147,11 +147,10 @@ def _complete(args: Args, command: CliCommand, agent_argv: tuple[str, ...] | Non
             raise UsageError(unquoted_prompt(words))
         args.word, words = None, args.word
     resumed = getattr(args, "resume", None)
-    if len((resumed or "").split()) > 1:
-        raise UsageError(taken_as_id(args.resume))
-    if resumed is not None and command.takes_prompt and words is None and " " in (args.word or ""):
-        if resumed and _is_agent(resumed):
-            raise UsageError(taken_as_id(resumed))
+    is_prompt = resumed is not None and command.takes_prompt and words is None and " " in (args.word or "")
+    if resumed and (len(resumed.split()) > 1 or (is_prompt and _is_agent(resumed))):
+        raise UsageError(taken_as_id(resumed))
+    if is_prompt:
         args.word, words = None, args.word  # the session's record names its agent
     if command.takes_agent:
         args.agent = _choice(args.word, agent_argv, args)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cached_property, partial
@@ -60,11 +60,8 @@ if TYPE_CHECKING:
 
 FIRST_STYLESHEETS, OTHER_STYLESHEETS = split_stylesheets()
 NO_HOST: Final = (
-    "No host keeps this session. Set sessions.host to ask or always: from the next start on, sessions can go on in one."
-)
-HOST_LATER: Final = (
-    "No host keeps this session. sessions.host counts from the next start on; `acp-tui host` tells if a package is"
-    " missing."
+    "No host keeps this session. Set sessions.host to ask or always: from the next start on, sessions can go on in"
+    " one. `acp-tui host` tells if a package is missing."
 )
 MAX_LEFT_LINES: Final = 1000
 QUIT_AGAIN_S: Final = 5.0
@@ -129,7 +126,7 @@ class AcpTuiApp(BaseApp):
         self.first_prompt: str | None = None
         """What to send in the first tab's session, unless the user edits it before."""
         self._follows = False
-        self._remembered: Sequence[str] = ()
+        self._remembered: Sequence[str] = []
         self._early_input: list[events.Key | events.Paste] | None = []
         """What was typed before the first tab could take it; None from then on."""
         self.tabs.listeners.append(self._pass_early_input_on)
@@ -238,7 +235,7 @@ class AcpTuiApp(BaseApp):
             return "A host keeps this session already."
         if self.can_leave:
             return f"{(front.writing.why_not if front is not None else '') or NO_SESSION}."
-        return NO_HOST if self.settings.sessions.host == "never" else HOST_LATER
+        return NO_HOST
 
     def _can_leave(self, tab: Tab) -> bool:
         """Whether the tab's session can go on without the screen, in a host that this process becomes."""
@@ -335,18 +332,18 @@ class AcpTuiApp(BaseApp):
         tabs = [tab for tab in self.tabs if tab.session is not None]
         if not tabs:
             return ()
-        self._dialogs.remember_left(self.tabs, self._cwd)
+        self._dialogs.remember_left(self._cwd, lambda: self._remembered)
         return self._dialogs.left_sessions(tabs, self.prompt_memory.places())
 
     def _remember_if_killed(self) -> None:
         """Remember the sessions in the tabs already, if they are others: who is killed has no time for it."""
-        if self.tabs.kept_ids != self._remembered:
-            self._remembered = self.tabs.kept_ids
+        if (ids := [id_ for tab in self.tabs if (id_ := tab.kept_id)]) != self._remembered:
+            self._remembered = ids
             self.run_worker(self._remember_left())
 
     async def _remember_left(self) -> None:
         await preload_in_thread(BEFORE_A_COMMAND)
-        await to_thread.run_sync(self._dialogs.remember_left, self.tabs, self._cwd)
+        await to_thread.run_sync(self._dialogs.remember_left, self._cwd, lambda: self._remembered)
 
     @work
     async def choose_agent(self) -> None:
@@ -421,27 +418,20 @@ class AcpTuiApp(BaseApp):
         if self.tabs.front is not None:
             await self.close_tab(self.tabs.front)
 
-    async def close_tab(
-        self,
-        tab: Tab,
-        others: Sequence[Tab] = (),
-        *,
-        is_chosen: bool | None = None,
-        first: Callable[[], Awaitable[None]] | None = None,
-    ) -> None:
-        """Close a tab and its session, after confirmation. If it's the last tab, start another session in it.
+    async def close_tab(self, tab: Tab, others: Sequence[Tab] = (), *, is_chosen: bool | None = None) -> None:
+        """Close a tab and its session, after confirmation, and `others` in the same worktree with it.
 
-        `others` in the same worktree close with it. `is_chosen` is whether that was chosen in a comparison. `first` is
-        done once the user has agreed.
+        `is_chosen` is whether that was chosen in a comparison.
         """
         for one in others:
             if not await one.may_close():
                 return
-        if not await tab.may_close(others, is_chosen=is_chosen):
-            return
-        if first is not None:
-            await first()
-        for one in (*others, tab):
+        if await tab.may_close(others, is_chosen=is_chosen):
+            await self.close_now(*others, tab)
+
+    async def close_now(self, *tabs: Tab) -> None:
+        """Close these tabs and their sessions. If there is no other tab, start another session in the last one."""
+        for one in tabs:
             if len(self.tabs) > 1:
                 await self.take_away(one)
                 await one.leave()

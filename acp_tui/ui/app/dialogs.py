@@ -39,11 +39,12 @@ from acp_tui.ui.kit.pickers import Picker
 from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.tab.loading import preload_in_thread
 from acp_tui.ui.tab.tab import Tab
-from acp_tui.ui.tab.tabs import Tabs
 
 
 class Dialogs:
     """Opens dialogs over the tab in front. Await its methods in a worker."""
+
+    remember_left = staticmethod(session_history.remember_left)
 
     def __init__(self, app: BaseApp) -> None:
         self._app = app
@@ -133,10 +134,6 @@ class Dialogs:
             is_offered = command.action and command.where in places
             if is_offered and command.when(tab.actions):
                 yield command
-
-    def remember_left(self, tabs: Tabs, folder: Path) -> None:
-        """Have an empty session in this folder offer those in the tabs from the next start on. Blocks."""
-        session_history.remember_left(folder, lambda: tabs.kept_ids)
 
     def left_sessions(self, tabs: Iterable[Tab], drafts: Container[DraftKey]) -> Sequence[session_history.LeftSession]:
         """The sessions left in the tabs, from left to right, without those read from recordings.

@@ -232,11 +232,7 @@ class Actions:
     # Agent and sessions
 
     async def choose_session(self) -> None:
-        """Show the sessions, and do what the user chooses there.
-
-        Returns once they have the keyboard, and soon after the known ones are listed: earlier, the next keys would lead
-        to other rows.
-        """
+        """Show the sessions, and do what the user chooses there. The next keys wait for the rows."""
         here = await to_thread.run_sync(origin_of, self.tab.cwd) if self.tab.worktree else self.tab.cwd
         dialog = SessionsDialog(self.history, here=here)
         await self.tab.app.push_screen(dialog, self._do_in_sessions, mode=self.tab.mode)

@@ -285,10 +285,7 @@ class SessionScreen(HomeScreen):
         self.tab.run(self.tab.actions.paste())
 
     def before_key(self, event: Key) -> bool:
-        """Send typed text, and the keys after it, to the draft if it means nothing where the focus is.
-
-        Returns True for a number that waits for what it chooses.
-        """
+        """Send typed text to the draft if it means nothing where the focus is. A number may wait for its session."""
         if self._ahead == "" and event.key in "123456789":
             self._ahead = event.key
             return True

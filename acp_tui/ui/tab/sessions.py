@@ -205,13 +205,13 @@ class HistoryController:
 
     async def close(self, key: str) -> None:
         """Close this tab, after confirmation, and stay at the list: if it's above this tab, at that above the next."""
-        tab, tabs = self._tab_at(key), self._tab.app.tabs
-        if tab is None:
-            return
-        beside = tabs.beside(tab) if tab is self._tab else None
-        await self._tab.app.close_tab(tab, first=beside.actions.choose_session if beside is not None else None)
-        if self._tab in tabs and self._tab is not tabs.front:
-            await tabs.go_to(self._tab)
+        tab, app = self._tab_at(key), self._tab.app
+        if tab is not None and await tab.may_close():
+            if tab is self._tab and (beside := app.tabs.beside(tab)) is not None:
+                await beside.actions.choose_session()
+            await app.close_now(tab)
+        if self._tab in app.tabs and self._tab is not app.tabs.front:
+            await app.tabs.go_to(self._tab)
 
     def move(self, key: str, direction: int) -> None:
         tab = self._tab_at(key)

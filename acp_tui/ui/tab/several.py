@@ -21,7 +21,6 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.worktrees import Worktree, WorktreeFailed, add_worktree, known_worktree, last_commit, origin_of
 from acp_tui.conversation.wording import from_home
 from acp_tui.ui.changes.follower import FolderChanges
-from acp_tui.ui.changes.list import ChangesScreen
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.dialogs.agents import AIRY_FROM_ROWS, AgentList, Read
 from acp_tui.ui.dialogs.trust import agreed_command
@@ -103,16 +102,10 @@ class SeveralDialog(ListDialog["list[ListedAgent] | None"]):
         self._rows.refresh()
         self._said.update(f"{EACH}\n{HOW_MANY}: {self._counts.total()} chosen.")
 
-    def action_more(self) -> None:
+    def action_count(self, step: int) -> None:
         agent = self._list.agent
-        if agent is not None and self._counts.total() < MOST:
-            self._counts[agent.name] += 1
-        self._say()
-
-    def action_fewer(self) -> None:
-        agent = self._list.agent
-        if agent is not None and self._counts[agent.name]:
-            self._counts[agent.name] -= 1
+        if agent is not None and self._counts.total() + step <= MOST:
+            self._counts[agent.name] = max(self._counts[agent.name] + step, 0)
         self._say()
 
     @on(FilteredList.Chosen)
@@ -224,9 +217,8 @@ class CompareDialog(ListDialog["Compared | Tab | None"]):
 
     def action_review(self) -> None:
         """Show what has changed in the worktree."""
-        tab = self._list.row.value.tab if self._list.row is not None else None
-        if tab is not None and tab.changes is not None and tab.changes.is_listed_or_say():
-            self.app.push_screen(ChangesScreen(tab.changes, tab.prompt.comments))
+        if self._list.row is not None:
+            self._list.row.value.tab.actions.show_changes()
 
     def action_choose(self) -> None:
         if self._list.row is not None:

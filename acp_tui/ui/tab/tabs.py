@@ -51,11 +51,6 @@ class Tabs:
     def front(self) -> Tab | None:
         return next((tab for tab in self._tabs if tab.mode == self._app.current_mode), None)
 
-    @property
-    def kept_ids(self) -> Sequence[str]:
-        """The IDs of the sessions that can be opened again if the app ends now."""
-        return tuple(filter(None, (tab.kept_id for tab in self._tabs)))
-
     def add(self, tab: Tab) -> None:
         """Add the first tab. Each tab calls this itself when it is mounted, which may be after it was closed."""
         if not self._tabs:

@@ -59,10 +59,8 @@ class WorktreesController:
         folder = Path(worktree.folder)
         link, name = self._tab.link, ""
         if command is None and not link.can_work_in(folder):
-            command, name = (
-                link.command,
-                self._tab.agent_name,
-            )  # another process, in the same sandbox around that folder
+            # another process, in the same sandbox around that folder
+            command, name = link.command, self._tab.agent_name
         if command is not None:
             link = self._tab.app.link_to(command, folder, name)
         return await self._tab.app.open_tab(link, folder)
@@ -90,7 +88,7 @@ class WorktreesController:
         changes = await worktrees.changes_in(worktree)
         about = {None: "whose tab closes", True: "the one you chose", False: "not chosen"}[is_chosen]
         asked = f"Worktree {worktree.name}, {about}: keep it?"
-        rows = _rows(worktree, changes, is_chosen=is_chosen)
+        rows = _rows(worktree, changes)
         if is_chosen and changes:  # nobody chooses what is to be lost
             rows.pop()
         elif is_chosen is not None and not changes:
@@ -133,11 +131,8 @@ class WorktreesController:
             self._tab.app.leaving_folders -= {Path(remove.args[0].root)}
 
 
-def _rows(
-    worktree: worktrees.Worktree, changes: Sequence[worktrees.ChangedFile], *, is_chosen: bool | None
-) -> list[PickerRow[WorktreeChoice]]:
-    where = f"{'with its tab, in ' * (is_chosen is True)}{_shown(worktree.root)}, on branch {worktree.branch}"
-    keep = PickerRow(WorktreeChoice.KEEP, "Keep it", where)
+def _rows(worktree: worktrees.Worktree, changes: Sequence[worktrees.ChangedFile]) -> list[PickerRow[WorktreeChoice]]:
+    keep = PickerRow(WorktreeChoice.KEEP, "Keep it", f"{_shown(worktree.root)}, on branch {worktree.branch}")
     if not changes:
         return [PickerRow(WorktreeChoice.DELETE, "Delete it", "Nothing changed in it"), keep]
     named = _named([change.path for change in changes])

@@ -294,14 +294,14 @@ async def test_one_that_is_chosen_and_kept_stays_in_its_tab_in_front(
         await start_both(desk)
         home, own, other = desk.tabs
         await desk.press("down", "ctrl+o")
-        await desk.shows("Worktree other, the one you chose", "with its tab, in")
+        await desk.shows("Worktree other, the one you chose", "Keep it")
         await desk.press_slowly("enter")
         await desk.shows("Worktree scripted, not chosen")
         await desk.press("down", "down")
         await desk.press_slowly("enter")
-        await desk.until(lambda: desk.tabs == [home, other])
-        await desk.until(lambda: desk.tab is other)
-        assert (own.cwd.exists(), other.cwd.exists()) == (False, True)
+        await desk.until(lambda: not own.cwd.exists())
+        assert (desk.tab, desk.tabs) == (other, [home, other])
+        assert other.cwd.exists()
 
 
 async def test_only_what_was_started_together_is_compared_at_once(
