@@ -213,32 +213,29 @@ def shown_agent(name: str, command: Sequence[str], said: str) -> str:
     return said if is_bare and said and said not in KNOWN_AGENTS else name
 
 
-@dataclass(frozen=True, slots=True)
-class OpenElsewhere:
-    """The sessions that other processes of acp-tui have open and record."""
-
-    places: Mapping[tuple[object, str], str]
-    """Where, by the name or the command of the agent, and the session's ID."""
-
-    def where(self, session_id: facts.SessionId, *started: object) -> str:
-        """Where an agent's session is open; "" for nowhere else. `started` are names and commands of the agent."""
-        return next((where for one in started if (where := self.places.get((one, session_id)))), "")
+Places: TypeAlias = Mapping[tuple[object, str], str]
+"""Where sessions are open, by the name or the command of the agent, and the session's ID."""
 
 
-def open_elsewhere() -> OpenElsewhere:
-    """Blocks."""
+def place_in(places: Places, session_id: facts.SessionId, *started: object) -> str:
+    """Where an agent's session is open; "" for nowhere. `started` are names and commands of the agent."""
+    return next((where for one in started if (where := places.get((one, session_id)))), "")
+
+
+def open_elsewhere() -> Places:
+    """The sessions that other processes of acp-tui have open and record. Blocks."""
     places: dict[tuple[object, str], str] = {}
     with suppress(ClientError, OSError):
         for header, session_ids in SessionIndex(recording_store(RecordingSettings())).open_elsewhere():
             which = f" (process {header.pid})" if header.pid is not None else ""
             for started, session_id in product((header.agent, header.argv), session_ids):
                 places[started, session_id] = f"open in another acp-tui{which}"
-    return OpenElsewhere(places)
+    return places
 
 
 def warning_if_open(session_id: facts.SessionId, *started: object) -> str:
     """What opening an agent's session a second time would mean; "" if it's open nowhere else. Blocks."""
-    where = open_elsewhere().where(session_id, *started)
+    where = place_in(open_elsewhere(), session_id, *started)
     return where and (
         f"This session is {where}. Neither shows what is said in the other, and the agent may lose some of it. If"
         " it's in a host, `acp-tui attach` shows it."
@@ -408,7 +405,7 @@ def remember_left(folder: Path, now_open: Callable[[], Sequence[str]]) -> None:
     acp-tui has open there stays remembered. Blocks.
     """
     has_others = not {*left_in(folder)} <= {*now_open()}
-    elsewhere = {session_id for _, session_id in open_elsewhere().places} if has_others else set()
+    elsewhere = {session_id for _, session_id in open_elsewhere()} if has_others else set()
     with suppress(OSError), locked(_left_file()):
         others = {key: value for key, value in read_json_object(_left_file()).items() if key != str(folder)}
         if ids := now_open():

@@ -30,13 +30,14 @@ from acp_tui.client.sessions.marks import SessionMarks, sessions_in_project
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.sessions.session_history import (
     HistoryUnreadable,
-    OpenElsewhere,
     PastSession,
+    Places,
     SessionFromRecording,
     left_in,
     line_with,
     open_elsewhere,
     open_session,
+    place_in,
     recorded_sessions,
     sandbox_of,
     warning_if_open,
@@ -96,7 +97,7 @@ class HistoryController:
         self._recorded: WeakKeyDictionary[Session, RecordedSession | None] = WeakKeyDictionary()
         self._hosted: dict[str, HostedSession] = {}
         """By the keys of their rows."""
-        self._elsewhere = OpenElsewhere({})
+        self._elsewhere: Places = {}
         self._drafts: Container[DraftKey] = ()
 
     @property
@@ -283,7 +284,7 @@ class HistoryController:
         """How a session without a tab can be opened, and why its agent can't open it."""
         why = self._why_not(session)
         if not why:
-            where = self._elsewhere.where(session.session_id, session.command, *session.agents)
+            where = place_in(self._elsewhere, session.session_id, session.command, *session.agents)
             return (OpenMode.ELSEWHERE if where else OpenMode.AGENT), where
         return (OpenMode.RECORDING if session.recorded is not None else OpenMode.NONE), why
 

@@ -245,7 +245,7 @@ async def test_a_tab_that_needs_the_user_can_be_closed_from_the_list(open_desk: 
         assert desk.shown_session.session_id == "s2"
 
 
-async def test_the_list_stays_in_front_when_the_tab_below_it_is_closed_and_when_another_is(
+async def test_the_list_stays_in_front_when_its_tab_or_another_is_closed(
     open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shown, go_to = list[bool](), Tabs.go_to

@@ -73,9 +73,7 @@ def test_an_earlier_session_has_its_title_while_it_is_opened_and_if_that_fails()
 
 
 @pytest.mark.parametrize(("reason", "state"), [("end_turn", TabState.DONE), ("cancelled", TabState.IDLE)])
-def test_a_turn_that_begins_and_ends_between_two_looks_is_news_unless_the_user_canceled_it(
-    reason: str, state: TabState
-) -> None:
+def test_a_turn_between_two_looks_is_news_unless_the_user_canceled_it(reason: str, state: TabState) -> None:
     tells: list[TabState] = []
 
     class Behind(LoneTab):
