@@ -202,7 +202,8 @@ class InputParser(XTermParser):
                 self._owes_first = False
             else:
                 yield TerminalAnswered(answer)
-        if self._ends_with_alt and (is_esc or repaired.startswith(ESCAPE)):
+        is_waiting = self._ends_with_alt and self._timeout_time is not None
+        if is_waiting and (is_esc or repaired.startswith(ESCAPE)):
             self._timeout_time = 0.0
             yield from map(self._mended, super().tick())
         if is_esc:

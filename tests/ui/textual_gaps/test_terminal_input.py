@@ -83,6 +83,15 @@ def test_keys_with_alt_may_come_at_once(letter: str) -> None:
     assert events(key, "\x1b[B") == events(key, "\x1b", "[B") == [f"alt+{letter}", "down"]
 
 
+def test_a_key_with_alt_may_come_again_later() -> None:
+    parser = InputParser()
+    for _ in range(2):
+        found = [*parser.feed("\x1bo")]
+        while not found:
+            found += parser.tick()
+        assert [_told(event) for event in found] == ["alt+o"]
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
