@@ -40,10 +40,8 @@ _LINE_END: Final = re.compile(r"[\r\n]((?:\x1b\[\?[0-9;]*\$y)*\Z)?")
 """With what follows the last one: nothing, or answers to Textual."""
 _MODIFIED_KEY: Final = re.compile(r"\x1b\[27;(\d+);(\d+)~")
 """xterm's form (modifyOtherKeys)."""
-_ALT_KEY: Final = re.compile(r"(?<!\x1b)\x1b([\r\x7f1-9]|[ac-eg-z](?=\x1b))")
-"""With Alt. But for two letters, Textual takes a key that follows at once for proof of Esc and the letter."""
-
-_ENDS_WITH_ALT: Final = re.compile(r"(?<!\x1b)\x1b[ac-eg-z]\Z")
+_ALT_KEY: Final = re.compile(r"(?<!\x1b)\x1b([\r\x7f1-9]|[ac-eg-z](?=\x1b|\Z))")
+"""With Alt. But for two letters, Textual waits for more, and takes a key that follows for proof of Esc."""
 
 
 class InputRepair:
@@ -166,8 +164,6 @@ class InputParser(XTermParser):
         """When the input ended with what may be a half answer, in monotonic seconds."""
         self._late_until_s = 0.0
         """Until then, the rest of an answer may come late."""
-        self._ends_with_alt = False
-        """Whether Textual may wait for more behind a letter with Alt. Another key shows that it was whole."""
 
     def tick(self) -> Iterable[Message]:
         """The events that are due without input. Called at least ten times a second."""
@@ -202,14 +198,9 @@ class InputParser(XTermParser):
                 self._owes_first = False
             else:
                 yield TerminalAnswered(answer)
-        is_waiting = self._ends_with_alt and self._timeout_time is not None
-        if is_waiting and (is_esc or repaired.startswith(ESCAPE)):
-            self._timeout_time = 0.0
-            yield from map(self._mended, super().tick())
         if is_esc:
             yield Key("escape", ESCAPE)
         if repaired or not data:
-            self._ends_with_alt = _ENDS_WITH_ALT.search(repaired) is not None
             yield from map(self._mended, super().feed(repaired))
 
     def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterable[Key]:
