@@ -178,9 +178,7 @@ def _rooms(tabs: Sequence[Tab], front: int, are_alone: Sequence[bool], width: in
             if cells >= least[at]:
                 rooms[at] = cells
     rooms[front] = max(rooms[front], min(full[front], LEAST_CELLS))
-    named = [at for at in others if rooms[at] >= brief[at]]
-    spare = max(width - sum(rooms), 0) // max(len(named), 1)
-    return [min(full[at], cells + spare * (at in named)) for at, cells in enumerate(rooms)]
+    return rooms
 
 
 def _cut_alike(wanted: Sequence[int], width: int) -> list[int]:
