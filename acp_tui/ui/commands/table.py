@@ -208,7 +208,7 @@ COMMANDS: Final = (
     own("prompt", "edit_draft", "ctrl+g", "edit_draft", "Open the draft in your editor",
         "$VISUAL, $EDITOR, or vi"),
     own("prompt", "paste", "ctrl+v,alt+v", "screen.paste", "Paste from the clipboard", "text, or a picture"),
-    own("prompt", "open_paste", "alt+o", "open_paste", "Unfold a pasted text",
+    own("prompt", "open_paste", "alt+o", "open_paste", "Unfold a pasted text, or fold it",
         "the only one, or the one at the cursor; or click it"),
     own("prompt", "line_start", "ctrl+a", "line_start", "Go to the line's start"),
     own("prompt", "line_end", "ctrl+e", "line_end", "Go to the line's end"),

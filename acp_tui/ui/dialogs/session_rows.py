@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from datetime import datetime
@@ -23,6 +24,8 @@ TITLE_CELLS: Final = 28
 """Cells reserved for a title that isn't shorter."""
 MAX_WHEN_CELLS: Final = 16
 MAX_AGENT_CELLS: Final = 14
+BRIEF_CELLS: Final = 6
+"""Of an agent's name and of the time with little room."""
 
 
 NEEDS_YOU: Final = "Needs you"
@@ -131,8 +134,8 @@ def session_rows(
     """A row for each session, with its facts in columns. The folder is shown only if it isn't `here`.
 
     A row has `cells` cells. What only some rows have comes first: titles have the room that is left there, and at least
-    a part of the row; what there is no room for is left out. On a low screen, a row has one line. Those `kept` aren't
-    left out, even if they're archived.
+    a part of the row. What there is no room for stands before the row's last line, below it. On a low screen, a row has
+    one line. Those `kept` aren't left out, even if they're archived.
     """
     rows = list(rows)
     times = [_local_time(row.when) for row in rows]
@@ -151,7 +154,12 @@ def session_rows(
     if any(width_cells(_aside(columns, at, FEWER[1])) > room for at, room in enumerate(rooms)):
         columns.pop("prompts", None)
     if any(width_cells(_aside(columns, at, LAST)) > room for at, room in enumerate(rooms)):
-        columns.pop("when" if len({row.agent for row in rows} - {""}) > 1 else "agent", None)
+        if len({row.agent for row in rows} - {""}) < 2:
+            columns.pop("agent", None)
+        else:
+            for name, more in (("agent", r"(?<=\w) .*"), ("when", rf"just | ago|{now.year}-")):
+                texts = [cut(re.sub(more, "", text).rstrip(), BRIEF_CELLS) for text in columns.get(name, ())]
+                columns |= {name: aligned(texts)} if texts else {}
     shown = [
         next((names for names in FEWER if width_cells(_aside(columns, at, names)) <= room), LAST)
         for at, room in enumerate(rooms)
@@ -160,19 +168,24 @@ def session_rows(
     rooms = [cells - len(GAP) - width_cells(f"{row.mark} {aside}") for row, aside in zip(rows, asides, strict=True)]
     places = ["" if "folder" in names else _place(row, here) for row, names in zip(rows, shown, strict=True)]
     told = _told_apart(titles, rooms, places) if cells else titles
+    belows = [
+        " · ".join(filter(None, (place, row.changes * ("changes" not in names), row.last)))
+        * bool(row.last and not is_low)
+        for row, place, names in zip(rows, places, shown, strict=True)
+    ]
     return [
         PickerRow(
             row.key,
             " ".join(filter(None, (row.mark, title))),
-            _rest(row, time, {*columns.keys() & names, *([] if is_low else ["last"])}),
+            _rest(row, time, {*columns.keys() & names, *(("last", "changes") if below else ())}),
             row.group,
             row.is_current,
             aside=aside,
             is_rare=row.can_be_hidden and row.key not in kept,
-            below=row.last if not is_low else "",
+            below=below,
             other_words=f"{row.title} {row.agent} {row.last}",
         )
-        for row, title, time, names, aside in zip(rows, told, times, shown, asides, strict=True)
+        for row, title, time, names, aside, below in zip(rows, told, times, shown, asides, belows, strict=True)
     ]
 
 

@@ -16,13 +16,18 @@ from textual.widgets import Input
 
 from acp_tui.client.line_comments import Comment, Version, comment_on, write_comment
 from acp_tui.client.line_comparison import PlacedLine
+from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.kit.desktop import copy
 from acp_tui.ui.kit.dialog import Dialog
 from acp_tui.ui.kit.line_view import StripView
+from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.rendering.diff import LineSign
+from acp_tui.ui.rendering.wrapping import cut, width_cells
 
 MARK: Final = "●"
 """After the sign of a line with a comment."""
+MIN_NOTE_CELLS: Final = 8
+"""With fewer cells behind a commented line, the comment isn't shown there."""
 SELECTED: Final = Style(reverse=True)
 
 
@@ -52,10 +57,17 @@ class CommentView(StripView):
 
     def draw_line(self, line: int, width: int) -> Strip:
         strip = super().draw_line(line, width)
-        if any(comment_on([placed], self._comments) for placed in self._placed(line)):
+        comment = next(filter(None, (comment_on([placed], self._comments) for placed in self._placed(line))), None)
+        if comment is not None:
             strip = Strip(
                 Segment(f"{each.text[0]}{MARK}", each.style) if isinstance(each, LineSign) else each for each in strip
             )
+            used = width_cells(strip.text.rstrip())
+            is_last = comment.lines[-1] in set(self._placed(line)).difference(self._placed(line + 1))
+            if is_last and width - used >= MIN_NOTE_CELLS:
+                note = cut(f"  {make_visible_line(comment.text)}", width - used)
+                muted = Strip([Segment(note, palette_for(self.app.current_theme).muted)])
+                strip = Strip.join([strip.crop(0, used), muted, strip.crop(used + muted.cell_length)])
         is_selected = line in self._selection
         return Strip(Segment.apply_style(strip, post_style=SELECTED)) if is_selected else strip
 
@@ -83,7 +95,8 @@ class CommentView(StripView):
 
     def _placed(self, row: int) -> list[PlacedLine]:
         """The lines of diffs in this row: two if they are side by side."""
-        return [each.placed for each in self._strips[row] if isinstance(each, LineSign)]
+        strips = self._strips[row : row + 1]
+        return [each.placed for strip in strips for each in strip if isinstance(each, LineSign)]
 
     @property
     def selected_text(self) -> str:

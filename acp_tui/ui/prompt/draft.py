@@ -269,7 +269,7 @@ class DraftArea(TextArea):
         return list(self._pastes.chips(self.document[row])) if row < self.document.line_count else []
 
     def action_open_paste(self) -> None:
-        """Unfold the paste next to the cursor; if there is only one in the draft, unfold that."""
+        """Unfold the paste next to the cursor, or the only one in the draft. If none is folded, fold all of them."""
         here = self.cursor_location
         pastes = [(row, chip) for row in range(self.document.line_count) for chip in self._chips(row)]
         beside = [(row, chip) for row, chip in pastes if here in ((row, chip.start), (row, chip.stop))]
@@ -277,6 +277,8 @@ class DraftArea(TextArea):
             self._open(*(beside or pastes)[-1])
         elif pastes:
             self.notify("Move the cursor next to the paste you want to unfold.")
+        elif (folded := self._pastes.fold(self.text)) != self.text:
+            self.replace(folded, (0, 0), self.document.end, maintain_selection_offset=False)
 
     def on_click(self, event: events.Click) -> None:
         row, column = self.get_target_document_location(event)

@@ -246,6 +246,8 @@ class Tab:
         if cell_len(whole[: cells + 1]) <= cells:
             return whole
         brief = self.brief(is_alone=is_alone)
+        if cells == 1:
+            return brief[0]  # a fork's mark
         has_room = is_alone and title and cells - cell_len(brief) >= MIN_TITLE
         if shared and cell_len(brief[: cells + 1]) > cells:
             return cut(self._marked(f"…{(self.lead if is_alone else title)[shared:]}"), cells)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import count
+from itertools import count, product
 from typing import TYPE_CHECKING, Any, Final
 
 from textual import events
 from textual.app import App
 from textual.content import Content
 
-from acp_tui.ui.session.status_line import MAX_CELLS, EdgeLine, TabState, label_cells, tab_label
+from acp_tui.ui.session.status_line import FORKED, EdgeLine, TabState, label_cells, tab_label
 from acp_tui.ui.textual_gaps.internals import forget_closed_watchers
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MAX_COMPARED: Final = 200
 """Characters of a title that are compared with those of the others."""
 LEAST_CELLS: Final = 16
-"""So much of their label the others keep before that in front is cut. That keeps it even if not all fit."""
+"""So much of its label that in front keeps even if not all fit."""
 MIN_NAME: Final = 6
 """A name that would be cut to fewer cells is left out."""
 MORE: Final = " …"
@@ -159,33 +159,32 @@ def fitted(tabs: Sequence[Tab], front: int, width: int) -> tuple[int, list[Conte
 def _rooms(tabs: Sequence[Tab], front: int, are_alone: Sequence[bool], width: int) -> list[int]:
     """The cells of each tab's label.
 
-    If not all fit, the others tell only what differs, or have no name, and that in front, and those that need the user,
-    get more.
+    If not all fit, that in front is whole first, then those that need the user; of several of one agent, their titles,
+    if that leaves names for the others. These tell only what differs, or have no name.
     """
-    told = [at for at, tab in enumerate(tabs) if at == front or tab.state is TabState.NEEDS_YOU]
-    others = [at for at in range(len(tabs)) if at not in told]
     full = [label_cells(number, tab.name()) for number, tab in enumerate(tabs, 1)]
-    whole = [cells if at in told else min(cells, MAX_CELLS) for at, cells in enumerate(full)]
-    if sum(whole) <= width:
-        return full if sum(full) <= width else whole
-    brief = [label_cells(at + 1, tab.brief(is_alone=are_alone[at])) for at, tab in enumerate(tabs)]
-    wanted = [cells if at in told else min(cells, brief[at]) for at, cells in enumerate(whole)]
-    equal, spare = _cut_alike(wanted, width), max(width - sum(wanted), 0) // max(len(others), 1)
-    most = max(width - sum(min(wanted[at], LEAST_CELLS) for at in others), sum(equal[at] for at in told))
-    rooms = dict(zip(told, _cut_alike([wanted[at] for at in told], most), strict=True))
-    rooms = {
-        at: min(cells, brief[at]) if cells < whole[at] and not are_alone[at] else cells for at, cells in rooms.items()
-    }
-    wanted = [min(whole[at], wanted[at] + spare) for at in others]
-    least = min(whole[front], LEAST_CELLS)
-    rooms[front] = max(rooms[front], least)
-    rooms |= zip(others, _cut_alike(wanted, max(width - sum(rooms.values()), 0)), strict=True)
-    del rooms[front]
-    for at, cells in rooms.items():
-        if cells < min(brief[at], label_cells(at + 1) + MIN_NAME):
-            rooms[at] = label_cells(at + 1) - 1
-    rooms[front] = max(min(whole[front], width - sum(rooms.values())), least)
-    return [rooms[at] for at in range(len(tabs))]
+    if sum(full) <= width:
+        return full
+    names = [tab.brief(is_alone=is_alone) for tab, is_alone in zip(tabs, are_alone, strict=True)]
+    brief = [min(label_cells(at + 1, name), full[at]) for at, name in enumerate(names)]
+    least = [min(cells, label_cells(at + 1) + MIN_NAME) for at, cells in enumerate(brief)]
+    rooms = [label_cells(at + 1) + (1 if name.startswith(FORKED) else -1) for at, name in enumerate(names)]
+    titles = [full[at] if is_alone else brief[at] for at, is_alone in enumerate(are_alone)]
+    needing = [at for at, tab in enumerate(tabs) if at != front and tab.state is TabState.NEEDS_YOU]
+    others = [at for at in range(len(tabs)) if at != front and at not in needing]
+    for other, told in product((brief, least, rooms), (full, titles)):
+        if sum(other[at] if at in others else cells for at, cells in enumerate(told)) <= width:
+            break
+    else:  # whatever the others leave, that in front is cut
+        other = least if sum(least[at] for at in others) < width // 2 else rooms
+    rooms = [other[at] if at in others else cells for at, cells in enumerate(rooms)]
+    for group, wanted in (([front], told), (needing, told), (others, brief)):
+        left = width - sum(cells for at, cells in enumerate(rooms) if at not in group)
+        for at, cells in zip(group, _cut_alike([wanted[at] for at in group], left), strict=True):
+            if cells >= least[at]:
+                rooms[at] = cells
+    rooms[front] = max(rooms[front], min(full[front], LEAST_CELLS))
+    return rooms
 
 
 def _cut_alike(wanted: Sequence[int], width: int) -> list[int]:

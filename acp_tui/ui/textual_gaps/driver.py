@@ -29,7 +29,7 @@ from textual.screen import Screen
 
 from acp_tui.client.desktop import ANSWER, QUESTION, SURE_QUESTION, lag_s
 from acp_tui.ui.textual_gaps.fence import Fence
-from acp_tui.ui.textual_gaps.flow_control import FlowControl
+from acp_tui.ui.textual_gaps.flow_control import LOST_S, FlowControl
 from acp_tui.ui.textual_gaps.shown_rows import ShownRows, rows_of
 from acp_tui.ui.textual_gaps.terminal_input import TerminalAnswered, repair_terminal_input
 
@@ -129,6 +129,8 @@ class PacedDriver(LinuxDriver):
         self.flow = FlowControl()
         self.questions = 0
         """How many the terminal was asked."""
+        self._asked_s = 0.0
+        """When that was, in monotonic seconds."""
         self._asked_at = -1
         """How much had been sent when it was asked last."""
         self._answers = 0
@@ -144,6 +146,7 @@ class PacedDriver(LinuxDriver):
         self._file: Any = WatchedFile(cast(TextIO, self._file), self.flow)
         self._loop = loop = asyncio.get_running_loop()
         self.exit_event = EndOfInput(self.fileno, lambda: loop.call_soon_threadsafe(getattr(app, "hang_up", app.exit)))
+        repair_terminal_input(lambda: self._answers < self.questions and time.monotonic() < self._asked_s + LOST_S)
         self._is_continued = False
         """Whether we were stopped and are continuing, so that pending input is for us."""
 
@@ -176,8 +179,8 @@ class PacedDriver(LinuxDriver):
         if surely:
             self._sure.append(self.questions)
         self.write(SURE_QUESTION if surely else QUESTION)
-        self._asked_at = self.flow.sent
-        self.flow.note_asked(time.monotonic())
+        self._asked_at, self._asked_s = self.flow.sent, time.monotonic()
+        self.flow.note_asked(self._asked_s)
 
     def question_behind_all(self) -> int:
         """The number of a question behind everything that was sent, counted from 1."""
@@ -303,7 +306,6 @@ class FramePacer:
         """Return the paced driver instead of the class it extends."""
         if textuals is not LinuxDriver:
             return textuals
-        repair_terminal_input()
         return PacedDriver
 
     def has_room(self, *, is_small: bool) -> bool:

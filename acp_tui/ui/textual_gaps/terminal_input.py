@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any, Final
 
+from textual import constants
 from textual._xterm_parser import XTermParser
 from textual.drivers import linux_driver
 from textual.events import Key, Paste
@@ -22,8 +24,6 @@ ESCAPE: Final = "\x1b"
 PASTE_BEGINS: Final = "\x1b[200~"
 PASTE_ENDS: Final = "\x1b[201~"
 STAND_IN: Final = "␛"
-ENDS_ESCAPE: Final = "\x1b[?0;0$y"
-"""Textual ignores this, also if it has already taken its escape character for the beginning of a key."""
 _BACKGROUND: Final = "\x1b]11;"
 """The beginning of a late answer to what was asked before the start (kit/terminal_colors.py)."""
 _ANSWER: Final = re.compile(rf"{re.escape(ANSWER)}|\x1b\[\?[0-9;]*c|{_BACKGROUND}[^\x07\x1b]*(?:\x07|\x1b\\)")
@@ -32,16 +32,16 @@ _FOR_TEXTUAL: Final = re.compile(rf"{re.escape(PASTE_BEGINS)}|\x1b\[\?[0-9;]*\$y
 """What Textual must have whole: the beginning of a paste, and the terminal's answers to it."""
 _TYPED: Final = re.compile(r"\x1b\]1{0,2}")
 """Also Esc, then a bracket."""
-HELD_S: Final = 0.5
-"""For so long, these may be the beginning of an answer."""
+HELD_S: Final = 1.0
+"""For so long, these may be the beginning of an answer, and while one is awaited, so may Esc."""
+LATE_S: Final = 10.0
+"""After late pieces, others may be as late, for so long."""
 _LINE_END: Final = re.compile(r"[\r\n]((?:\x1b\[\?[0-9;]*\$y)*\Z)?")
 """With what follows the last one: nothing, or answers to Textual."""
 _MODIFIED_KEY: Final = re.compile(r"\x1b\[27;(\d+);(\d+)~")
 """xterm's form (modifyOtherKeys)."""
-_ALT_KEY: Final = re.compile(r"(?<!\x1b)\x1b([\r\x7f1-9]|[ac-eg-z](?=\x1b))")
-"""With Alt. But for two letters, Textual takes a key that follows at once for proof of Esc and the letter."""
-
-_ENDS_WITH_ALT: Final = re.compile(r"(?<!\x1b)\x1b[ac-eg-z]\Z")
+_ALT_KEY: Final = re.compile(r"(?<!\x1b)\x1b([\r\x7f1-9]|[ac-eg-z](?=\x1b|\Z))")
+"""With Alt. But for two letters, Textual waits for more, and takes a key that follows for proof of Esc."""
 
 
 class InputRepair:
@@ -51,10 +51,8 @@ class InputRepair:
         self._is_paste = False
         self._held = ""
         """The beginning of a possible marker."""
-        self._has_escaped = False
-        """Whether the escape character at its beginning was already passed to Textual."""
-        self.was_key = False
-        """Whether Textual has taken that for a key, and waits for nothing behind it."""
+        self._is_told = False
+        """Whether the escape character at its beginning was already told as the Esc key."""
         self._pasted: list[str] = []
         """The pieces of the paste so far."""
         self.pastes: list[str] = []
@@ -75,17 +73,24 @@ class InputRepair:
     def _without_answers(self, data: str) -> str:
         """Take out the terminal's answers to us. They also come in the middle of a paste."""
         self.answers += [answer for answer in _ANSWER.findall(data) if not answer.startswith(_BACKGROUND)]
-        if self._has_escaped and (found := _ANSWER.match(data)):
-            data = data[found.end() :] if self.was_key else ENDS_ESCAPE + data[found.end() :]
-            self._has_escaped = not self.was_key
+        self._is_told = self._is_told and not _ANSWER.match(data)
         return _ANSWER.sub("", data)
+
+    def may_go_on(self, data: str) -> bool:
+        """Whether this may be the rest of what is held."""
+        return self._held != "" and (self._held != ESCAPE or data.startswith(("[", "]")))
+
+    def take_esc(self) -> bool:
+        """Whether Esc is held, which is a key from now on. An answer that goes on behind it is still none."""
+        is_esc = self._held == ESCAPE and not self._is_paste and not self._is_told
+        self._is_told = self._is_told or is_esc
+        return is_esc
 
     def let_go(self) -> str:
         """Keys that were held, and may only look like the beginning of an answer."""
-        if _TYPED.fullmatch(self._held) is None:
+        if self._is_paste or _TYPED.fullmatch(self._held) is None:
             return ""
-        held, self._held = self._held[self._has_escaped :], ""
-        self._has_escaped = False
+        held, self._held, self._is_told = self._held[self._is_told :], "", False
         return held
 
     def _keys(self, data: str) -> tuple[str, str]:
@@ -94,13 +99,10 @@ class InputRepair:
         self._is_paste = bool(marker)
         if not marker:
             keys, self._held = _without_half(keys, PASTE_BEGINS)
-        is_needed_again = self.was_key and _FOR_TEXTUAL.match(keys + marker) is not None
-        begun, self._has_escaped = self._has_escaped and not is_needed_again, False
-        if self._held == ESCAPE:  # it may be the Esc key, which must not wait
-            keys, self._has_escaped, self.was_key = keys + ESCAPE, True, False
-        elif begun and not keys + marker:
-            self._has_escaped = True
-        sent = (keys + marker)[begun:].replace(PASTE_ENDS, "")
+        sent = keys + marker
+        if sent:
+            is_needed_again = _FOR_TEXTUAL.match(sent) is not None
+            sent, self._is_told = sent[self._is_told and not is_needed_again :].replace(PASTE_ENDS, ""), False
         return _MODIFIED_KEY.sub("\x1b[\\2;\\1u", _ALT_KEY.sub(lambda found: f"\x1b[{ord(found[1])};3u", sent)), rest
 
     def _paste(self, data: str) -> tuple[str, str]:
@@ -147,32 +149,43 @@ def feed_early(data: bytes) -> None:
 class InputParser(XTermParser):
     """Textual's parser, fed with repaired input."""
 
-    def __init__(self, debug: bool = False) -> None:
+    def __init__(self, debug: bool = False, *, is_awaited: Callable[[], bool] = lambda: False) -> None:
+        """`is_awaited`: whether the terminal owes an answer."""
         super().__init__(debug)
         self._repair = InputRepair()
+        self._is_awaited = is_awaited
+        self._owes_first = bool(_early)
+        """Whether the terminal was asked what it is before the start, and hasn't answered that."""
         self._early = b"".join(_early).decode("utf-8", "ignore")
         _early.clear()
         self._is_early = True
         """Whether what it reads was typed before there was a screen."""
         self._held_s = 0.0
         """When the input ended with what may be a half answer, in monotonic seconds."""
-        self._ends_with_alt = False
-        """Whether Textual may wait for more behind a letter with Alt. Another key shows that it was whole."""
+        self._late_until_s = 0.0
+        """Until then, the rest of an answer may come late."""
 
     def tick(self) -> Iterable[Message]:
         """The events that are due without input. Called at least ten times a second."""
         if self._early:
             yield from self.feed("")
-        elif time.monotonic() - self._held_s > HELD_S and (typed := self._repair.let_go()):
-            yield from map(self._mended, super().feed(typed))
         self._is_early = False
-        for event in super().tick():
-            self._repair.was_key = True
-            yield self._mended(event)
+        yield from map(self._mended, super().tick())
+        now_s = time.monotonic()
+        may_be_answer = now_s < self._late_until_s or self._is_awaited()
+        if now_s - self._held_s >= (HELD_S if may_be_answer else constants.ESCAPE_DELAY) and self._repair.take_esc():
+            yield Key("escape", ESCAPE)
+        elif now_s - self._held_s >= HELD_S and (typed := self._repair.let_go()):
+            yield from map(self._mended, super().feed(typed))
 
     def feed(self, data: str) -> Iterable[Message]:
         """The events for input from the terminal; "" ends the input, if there is none from before."""
-        data, self._early, self._held_s = self._early + data, "", time.monotonic()
+        data, self._early = self._early + data, ""
+        before_s, self._held_s = self._held_s, time.monotonic()
+        is_late = self._held_s - before_s >= constants.ESCAPE_DELAY
+        if goes_on := is_late and self._repair.may_go_on(data):
+            self._late_until_s = self._held_s + LATE_S
+        is_esc = not goes_on and (is_late or data.startswith(ESCAPE)) and self._repair.take_esc()
         repaired = self._repair.feed(data)
         if self._is_early and PASTE_BEGINS not in repaired:
             # Where nothing was shown, pasted lines must not be sent one by one. In the mode of a shell, the system has
@@ -180,11 +193,13 @@ class InputParser(XTermParser):
             repaired = _LINE_END.sub(lambda found: "\n" if found[1] is None else f"\r{found[1]}", repaired)
         self._is_early = False
         answers, self._repair.answers = self._repair.answers, []
-        yield from map(TerminalAnswered, answers)
-        if self._ends_with_alt and repaired.startswith(ESCAPE):
-            self._timeout_time = 0.0
-            yield from map(self._mended, super().tick())
-        self._ends_with_alt = _ENDS_WITH_ALT.search(repaired) is not None
+        for answer in answers:
+            if answer != ANSWER and self._owes_first:
+                self._owes_first = False
+            else:
+                yield TerminalAnswered(answer)
+        if is_esc:
+            yield Key("escape", ESCAPE)
         if repaired or not data:
             yield from map(self._mended, super().feed(repaired))
 
@@ -208,6 +223,7 @@ class InputParser(XTermParser):
         return Key("escape", ESCAPE) if isinstance(event, Key) and event.key == ESCAPE else event
 
 
-def repair_terminal_input() -> None:
-    """Make Textual's driver use our parser from its next start on."""
-    linux_driver.XTermParser = InputParser  # type: ignore[attr-defined]  # imported there, but not exported
+def repair_terminal_input(is_awaited: Callable[[], bool]) -> None:
+    """Make Textual's driver use our parser from its next start on; `is_awaited`: whether an answer is due."""
+    parser: Any = partial(InputParser, is_awaited=is_awaited)
+    linux_driver.XTermParser = parser  # type: ignore[attr-defined]  # imported there, but not exported

@@ -330,6 +330,15 @@ async def test_comments_on_lines_of_several_files_are_for_the_next_prompt(root: 
         ]
 
 
+async def test_a_comment_on_several_lines_stands_behind_the_last_one(root: Path) -> None:
+    async with open_changes(root) as page:
+        await page.change({"a.py": OLD + b"x" * 90 + b"\nthe end\n"})
+        await page.open_review()
+        await page.press("m", "shift+down", "m", *"Why?", "enter")
+        assert page.words.count("Why?") == 1
+        assert "+●the end  Why? " in page.text
+
+
 async def test_lines_side_by_side_are_both_commented_on(root: Path) -> None:
     async with open_changes(root, size=WIDE) as page:
         await page.change({"a.py": NEW})
@@ -343,11 +352,11 @@ async def test_a_comment_is_marked_and_can_be_changed_and_removed(root: Path) ->
         await page.change({"a.py": NEW})
         await page.open_review()
         await page.press("m", "m", "W", "enter")
-        assert "-●line 1" in page.text
-        await page.press("m", "h", "enter", "m")
-        assert "Wh" in page.text
-        await page.press("ctrl+u", "x", "escape")
-        assert "-●line 1" in page.text
+        assert "-●line 1  W " in page.text
+        await page.press("m", "h", "enter")
+        assert "-●line 1  Wh " in page.text
+        await page.press("m", "ctrl+u", "x", "escape")
+        assert "-●line 1  Wh " in page.text
         await page.press("m", "ctrl+u", "enter")
         assert "-●line 1" not in page.text
         assert page.prompt.comments == []

@@ -148,8 +148,12 @@ async def test_a_key_opens_the_paste_beside_the_cursor_and_that_can_be_undone() 
         await paste(page, LONG)
         await page.press("alt+o")
         assert page.draft == LONG
-        await page.press("alt+o", "ctrl+z")
+        await page.press("alt+o")
         assert page.draft == CHIP
+        await page.press("alt+o", "x", "alt+o")
+        assert page.draft == f"{CHIP}x"
+        await page.press("backspace", "ctrl+z", "ctrl+z")
+        assert page.draft == f"{LONG}x"
         assert not page.pilot.app.query(NoticeLines), "what was said wouldn't be true anymore"
 
 

@@ -513,7 +513,7 @@ def test_columns_that_there_is_no_room_for_are_left_out_the_least_important_firs
         "read-only   claude             ",
     ]
     assert rows_of(one, other, cells=34) == ["gemini   2 days ago", "claude             "]
-    assert rows_of(one, other, cells=22) == ["read-only   gemini", "read-only   claude"]
+    assert rows_of(one, other, cells=22) == ["gemini   2 days", "claude         "]
     assert rows_of(one, replace(other, agent="gemini"), cells=22) == ["2 days ago", " "]
 
 
@@ -557,6 +557,36 @@ def test_each_column_starts_at_one_cell_in_all_rows(rows: list[SessionRow], cell
         for column, facts in columns.items():
             starts.setdefault(column, set()).update(len(aside) - aside.index(fact) for fact in facts if fact in aside)
     assert all(len(at) <= 1 for at in starts.values())
+
+
+def test_what_has_no_room_in_a_row_stands_below_it_and_agent_and_age_are_brief() -> None:
+    rows = [
+        replace(
+            row_of(recorded(str(hours), title, agent=agent)),
+            folder=HERE,
+            when=(NOW - timedelta(hours=hours)).timestamp(),
+            last="Read a.py",
+        )
+        for hours, title, agent in (
+            (2, "Find out why the printer stops", "Claude Code"),
+            (300, "Say what changed", "↱ Gemini CLI"),
+            (0, "Hi", "opencode"),
+        )
+    ]
+    rows[0] = replace(rows[0], changes="+12 -3", branch="printer", folder=Path("/work/printer"))
+
+    def drawn(cells: int, *, is_low: bool = False) -> list[tuple[str, str]]:
+        shown = session_rows(rows, here=HERE, now=NOW, cells=cells, is_low=is_low)
+        return [(" ".join(row.aside.split()), row.below) for row in shown]
+
+    day = (NOW - timedelta(hours=300)).date().isoformat()
+    below = ("+12 -3 · Read a.py", "Read a.py", "Read a.py")
+    asides = ("printer Claude Code 2 h ago", f"↱ Gemini CLI {day}", "opencode just now")
+    assert drawn(74) == list(zip(asides, below, strict=True))
+    below = ("printer · +12 -3 · Read a.py", "Read a.py", "Read a.py")
+    asides = ("Claude 2 h", f"↱ Gem… {day[5:]}", "openc… now")
+    assert drawn(34) == list(zip(asides, below, strict=True))
+    assert drawn(34, is_low=True) == [(aside, "") for aside in asides]
 
 
 async def test_at_80_columns_a_short_title_leaves_room_for_every_column() -> None:

@@ -117,19 +117,56 @@ def test_the_labels_never_exceed_the_bar_and_have_the_tab_in_front(
             assert all(cell_len(name) >= MIN_NAME - 1 or not name.endswith("…") for name in names)
 
 
+def line_of(tabs: list[LoneTab], front: int, width: int) -> str:
+    _, labels = fitted(tabs, front, width)
+    return "".join(label.plain for label in labels).strip()
+
+
 def test_worktrees_of_one_beginning_keep_what_tells_them_apart() -> None:
     tabs = [LoneTab() for _ in range(3)]
     for tab, worktree in zip(tabs, ("claude-agent", "claude-agent-2", "codex"), strict=True):
         tab.cwd = Path("/project.worktrees", worktree)
-    _, labels = fitted(tabs, 2, 52)
-    assert "".join(label.plain for label in labels) == " 1 ● …agent  2 ● …2  3 ● codex "
+    assert line_of(tabs, 2, 52) == "1 ● …agent  2 ● …2  3 ● scripted: codex"
 
 
 def test_six_tabs_of_one_agent_are_told_apart_on_a_narrow_screen() -> None:
     titles = ("Add a button to save", "Add a button to load", "Add a dark mode", "Explain it", "Fix CI", "Count stars")
-    _, labels = fitted([LoneTab(prompt(title)) for title in titles], 0, 80)
-    names = [label.plain[len(" 1 ◐ ") :].rstrip() for label in labels]
-    assert names == ["…save", "…load", "…dark …", "Explai…", "Fix CI", "Count …"]
+    tabs = [LoneTab(prompt(title)) for title in titles]
+    for width, line in (
+        (200, "  ".join(f"{number} ◐ scripted: {title}" for number, title in enumerate(titles, 1))),
+        (100, "1 ◐ scripted: Add a button to save  2 ◐ …load  3 ◐ …dark …  4 ◐ Explai…  5 ◐ Fix CI  6 ◐ Count …"),
+        (80, "1 ◐ scripted: Add a button to save  2 ◐  3 ◐  4 ◐  5 ◐  6 ◐"),
+        (60, "1 ◐ Add a button to save  2 ◐  3 ◐  4 ◐  5 ◐  6 ◐"),
+    ):
+        assert line_of(tabs, 0, width) == line
+
+
+@pytest.mark.parametrize("front", range(5))
+def test_of_five_tabs_of_one_agent_that_in_front_is_whole(front: int) -> None:
+    titles = ("Fix the login", "Find out why the printer stops", "Say what changed", "Explain it", "Add a dark mode")
+    tabs = [LoneTab(prompt(title)) for title in titles]
+    line = line_of(tabs, front, 80)
+    assert f"scripted: {titles[front]}" in line or f"◐ {titles[front]}  " in f"{line}  "
+
+
+def test_what_needs_the_user_comes_next_and_forks_are_marked() -> None:
+    tabs = [
+        LoneTab(prompt("Fix the login page")),
+        LoneTab(prompt("Write a test"), ask(1, "c")),
+        LoneTab(prompt("Say what changed")),
+    ]
+    tabs[2].conversation.is_fork = True
+    for width, line in (
+        (70, "1 ◐ Fix the login page  2 ▲ Write a test  3 ◐ ↱ Say what changed"),
+        (60, "1 ◐ Fix the login page  2 ▲ Write a test  3 ◐ ↱ Say what …"),
+        (50, "1 ◐ Fix the login page  2 ▲ Write a test  3 ◐ ↱"),
+    ):
+        assert line_of(tabs, 0, width) == line
+
+
+def test_a_title_that_fits_nowhere_leaves_the_others_their_names() -> None:
+    tabs = [LoneTab(prompt("word " * 40)), LoneTab(prompt("Explain it")), LoneTab(prompt("Fix CI"))]
+    assert line_of(tabs, 0, 60) == f"1 ◐ {'word ' * 5}word…  2 ◐ Expla…  3 ◐ Fix CI"
 
 
 def test_the_tabs_beside_that_in_front_are_shown_if_few_fit() -> None:

@@ -182,19 +182,19 @@ async def test_where_not_all_labels_fit_tabs_of_one_agent_are_told_apart_by_thei
             (100, whole),
             (80, "1 ● Fix_the_parser  2 ● scripted: Fix_the_printer  3 ● Fix_the_tests"),
             (60, "1 ● Fix_the_parser  2 ● Fix_the_printer  3 ● Fix_the_tests"),
-            (48, "1 ● Fix_the_p…  2 ● Fix_the_p…  3 ● Fix_the_t…"),
+            (48, "1 ● Fix_th…  2 ● Fix_the_printer  3 ● Fix_th…"),
             (34, "1 ●  2 ● Fix_the_printer  3 ●"),
         ):
             await desk.pilot.resize_terminal(width, 24)
             await desk.until(lambda line=line: tab_line(desk) == line)  # type: ignore[misc]
         desk.tabs[2].agent_title = "codex"
         await desk.pilot.resize_terminal(61, 24)
-        await desk.until(lambda: tab_line(desk) == "1 ● Fix_the_pars…  2 ● scripted: Fix_the_printer  3 ● codex")
+        await desk.until(lambda: tab_line(desk) == "1 ● Fix_the_parser  2 ● Fix_the_printer  3 ● codex")
         desk.tabs[2].agent_title = "scripted"
         title = "Find out why the printer stops"
         await desk.send(f"/rename {title}")
         await desk.pilot.resize_terminal(80, 24)
-        await desk.until(lambda: tab_line(desk) == f"1 ● Fix_the_pa…  2 ● scripted: {title}  3 ● Fix_the_te…")
+        await desk.until(lambda: tab_line(desk) == f"1 ● Fix_the_parser  2 ● {title}  3 ● Fix_the_tests")
         await desk.pilot.resize_terminal(120, 24)
         await desk.press("alt+1")
         label = f"2 ● scripted: {title}"  # whole, though it's long and isn't in front
@@ -204,7 +204,7 @@ async def test_where_not_all_labels_fit_tabs_of_one_agent_are_told_apart_by_thei
         await desk.press("alt+2")
         await desk.pilot.resize_terminal(80, 24)
         await desk.send(f"/rename {'word ' * 40}")
-        await desk.until(lambda: tab_line(desk) == f"1 ● Fix_the_p…  2 ● {'word ' * 8}w…  3 ● Fix_the_t…")
+        await desk.until(lambda: tab_line(desk) == f"1 ● Fix_t…  2 ● {'word ' * 9}word…  3 ● Fix_t…")
 
 
 async def test_labels_that_are_cut_keep_what_tells_their_titles_apart(open_desk: OpenDesk) -> None:
@@ -217,9 +217,9 @@ async def test_labels_that_are_cut_keep_what_tells_their_titles_apart(open_desk:
             if number < 3:
                 await desk.press("ctrl+n")
         for width, line in (
-            (76, "1 ● …parser now  2 ● …lexer now  3 ● scripted: Say why the lexer stops"),
-            (56, "1 ● …parser n…  2 ● …lexer now  3 ● Say why the lexer…"),
-            (34, "1 ●  2 ●  3 ● Say why the lexer…"),
+            (76, "1 ● Fix the parser now  2 ● Fix the lexer now  3 ● Say why the lexer stops"),
+            (56, "1 ● …parse…  2 ● …lexer…  3 ● Say why the lexer stops"),
+            (40, "1 ●  2 ●  3 ● Say why the lexer stops"),
         ):
             await desk.pilot.resize_terminal(width, 24)
             await desk.until(lambda line=line: tab_line(desk) == line)  # type: ignore[misc]

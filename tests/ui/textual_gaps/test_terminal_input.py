@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from itertools import pairwise
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -11,7 +14,15 @@ from textual.message import Message
 from textual.messages import TerminalSupportsSynchronizedOutput
 
 from acp_tui.client.desktop import ANSWER
-from acp_tui.ui.textual_gaps.terminal_input import HELD_S, InputParser, InputRepair, TerminalAnswered, feed_early
+from acp_tui.ui.textual_gaps.terminal_input import (
+    HELD_S,
+    LATE_S,
+    InputParser,
+    InputRepair,
+    TerminalAnswered,
+    feed_early,
+)
+from support.terminals import process_on_terminal
 
 
 def events(*pieces: str) -> list[str]:
@@ -31,6 +42,31 @@ def _told(event: Message) -> str:
     return ""
 
 
+class Clock:
+    """Time passes when the test says so."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._now_s = 1000.0
+        monkeypatch.setattr("time.monotonic", lambda: self._now_s)
+
+    def read(self, parser: InputParser, *pieces: str, gap_s: float) -> list[str]:
+        """Feed pieces, each so long after the one before; return what came of them by then, answers left out."""
+        found: list[Message] = []
+        for piece in pieces:
+            self._now_s += gap_s
+            found += [*parser.tick(), *parser.feed(piece)]
+        return [told for told in map(_told, found) if told and "answer" not in told]
+
+    def wait(self, parser: InputParser, for_s: float) -> list[str]:
+        self._now_s += for_s
+        return later(parser)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    return Clock(monkeypatch)
+
+
 def later(parser: InputParser) -> list[str]:
     return [_told(event) for event in parser.tick()]
 
@@ -45,6 +81,15 @@ def test_keys_with_alt_may_come_at_once(letter: str) -> None:
     assert events(f"{key}{key}\x1b[B") == [f"alt+{letter}", f"alt+{letter}", "down"]
     assert events(f"\x1b[A{key}\x1b", "[Bx") == ["up", f"alt+{letter}", "down", "x"]
     assert events(key, "\x1b[B") == events(key, "\x1b", "[B") == [f"alt+{letter}", "down"]
+
+
+def test_a_key_with_alt_may_come_again_later() -> None:
+    parser = InputParser()
+    for _ in range(2):
+        found = [*parser.feed("\x1bo")]
+        while not found:
+            found += parser.tick()
+        assert [_told(event) for event in found] == ["alt+o"]
 
 
 @pytest.mark.parametrize(
@@ -160,7 +205,7 @@ def test_textual_does_not_read_a_long_paste_character_by_character() -> None:
 def test_input_from_before_the_start_comes_first_and_once() -> None:
     feed_early(b"h\x1b]11;rgb:1111/1111/1111\x1b\\e\x1b[?1;2")
     parser = InputParser()
-    assert [_told(event) for event in parser.feed("cl")] == ["sure answer", "h", "e", "l"]
+    assert [_told(event) for event in parser.feed("cl\x1b[?6c")] == ["sure answer", "h", "e", "l"]
     assert later(InputParser()) == []
 
 
@@ -188,15 +233,95 @@ def test_what_is_typed_on_the_screen_stays_what_it_is() -> None:
     assert [_told(event) for event in parser.feed("a\nb\r\n")] == ["a", "ctrl+j", "b", "enter", "ctrl+j"]
 
 
-def test_keys_that_only_begin_like_an_answer_are_typed_after_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = 1000.0
-    monkeypatch.setattr("time.monotonic", lambda: now)
+def test_keys_that_only_begin_like_an_answer_are_typed_after_a_moment(clock: Clock) -> None:
     parser = InputParser()
-    found = [*parser.feed("\x1b"), *parser.feed("]"), *parser.feed("1")]
-    assert found == later(parser) == []
-    now += HELD_S + 1
-    found = [*parser.tick(), *parser.feed("")]
-    assert [_told(event) for event in found] == ["right_square_bracket", "1"]
+    assert clock.read(parser, "\x1b", "]", "1", gap_s=0.2) == ["escape"]
+    assert clock.wait(parser, HELD_S) == ["right_square_bracket", "1"]
+
+
+SPLIT = (
+    "\x1b",
+    "[0",
+    "n",
+    "\x1b",
+    "]11;rgb:ff/ff/ff\x1b",
+    "\\",
+    "\x1b",
+    "[",
+    "?62;4",
+    "c",
+    "\x1b",
+    "[?2026;2$",
+    "y",
+    "a",
+)
+
+
+@pytest.mark.parametrize("gap_s", [0.03, 0.15, 0.5, 0.9])
+def test_an_awaited_answer_is_no_esc_however_slowly_it_comes(clock: Clock, gap_s: float) -> None:
+    assert clock.read(InputParser(is_awaited=lambda: True), *SPLIT, gap_s=gap_s) == ["a"]
+
+
+def test_esc_is_a_key_soon_unless_an_answer_is_awaited(clock: Clock) -> None:
+    parser, awaiting = InputParser(), InputParser(is_awaited=lambda: True)
+    assert clock.read(parser, "\x1b", gap_s=1) + clock.read(awaiting, "\x1b", gap_s=0) == []
+    assert clock.wait(parser, 0.2) == ["escape"]
+    assert clock.wait(awaiting, 0) == []
+    assert clock.wait(awaiting, HELD_S) == ["escape"]
+    assert clock.read(awaiting, "a", gap_s=1) == ["a"]
+
+
+def test_esc_is_a_key_at_once_if_another_key_or_a_whole_answer_follows(clock: Clock) -> None:
+    parser = InputParser(is_awaited=lambda: True)
+    assert clock.read(parser, "\x1b", "x", gap_s=0.2) == ["escape", "x"]
+    assert clock.read(parser, "\x1b", ANSWER, gap_s=0.01) == ["escape"]
+    assert clock.read(parser, "x", "\x1b", "\x1b[A", gap_s=0.01) == ["x", "escape", "up"]
+    assert clock.read(parser, "\x1bx", "\x1b", "\r", gap_s=0.01) == ["alt+x", "alt+enter"]
+    assert clock.read(parser, "\x1ba", "\x1b", "\x1b[A", gap_s=0.01) == ["alt+a", "escape", "up"]
+
+
+def test_where_an_answer_came_in_late_pieces_others_may(clock: Clock) -> None:
+    parser = InputParser()
+    assert clock.read(parser, "\x1b", "[0n", "\x1b", "[0n", "\x1b", "[0n", "a", gap_s=0.3) == ["escape", "a"]
+    assert clock.read(parser, "\x1b", gap_s=LATE_S) == []
+    assert clock.wait(parser, 0.2) == ["escape"]
+
+
+def test_a_slow_paste_types_nothing(clock: Clock) -> None:
+    pieces = ("\x1b[200~a", "\x1b", "]", "b\x1b[201~")
+    assert clock.read(InputParser(), *pieces, gap_s=HELD_S) == ["paste 'a␛]b'"]
+
+
+AWAITS = """
+from textual.app import App
+from acp_tui.ui.textual_gaps import terminal_input
+from acp_tui.ui.textual_gaps.driver import PacedDriver
+
+terminal_input.HELD_S = 60.0  # the test may be slow
+
+class Demo(App):
+    def on_mount(self):
+        self.bell()
+        self.set_timer(0.3, self.bell)
+
+    def on_key(self, event):
+        self.exit(message=f"key {event.key}")
+
+Demo(driver_class=PacedDriver).run()
+"""
+
+
+@pytest.mark.parametrize("is_owed", [False, True])
+def test_the_terminal_owes_an_answer_until_it_has_come(tmp_path: Path, is_owed: bool) -> None:
+    environ = {**os.environ, "ESCDELAY": "1"}
+    with process_on_terminal([], environ, tmp_path, command=(sys.executable, "-c", AWAITS)) as screen:
+        screen.until(lambda: b"\a" in screen.said and b"\x1b[c" in screen.said)
+        screen.type("\x1b" if is_owed else "\x1b[?62c\x1b")
+        if is_owed:
+            screen.until(lambda: screen.said.count(b"\a") == 2)
+            screen.type("[?62cx")
+        assert screen.end() == 0
+        assert f"key {'x' if is_owed else 'escape'}" in screen.text
 
 
 @pytest.mark.parametrize("seed", range(200))
