@@ -362,7 +362,8 @@ class QuestionGuard(AnswerGuard):
         was_held, binding = self._hold is not None, self._asks.binding_of(event.key)
         is_soon = rejects and self._may_reject_soon(event)
         can_answer = self.takes(event)
-        if (can_answer or is_soon) and not was_held:
+        goes_on = self.is_unasked and self._pressed_time(event) < self._typed_at + self._hold_s
+        if (can_answer or is_soon) and not was_held and not goes_on:
             self.take_typed()
         is_text = self._is_text(event)
         if not is_text and binding is None and (no_answer or event.key.isdecimal()):
@@ -393,7 +394,7 @@ class QuestionGuard(AnswerGuard):
     def _is_text(self, event: Key) -> bool:
         """Add the key's character to what was typed. Returns whether that must be meant for the draft.
 
-        It must be if it was pressed before the keyboard's way here could be seen, or follows one that would decide.
+        It must be if it was pressed before the keyboard's way here could be seen, or follows another that would decide.
         """
         if not event.is_printable:
             return False
@@ -402,7 +403,7 @@ class QuestionGuard(AnswerGuard):
         if self.is_writing or not self.is_unasked:
             return self.is_writing
         self._has_just_come = self._has_just_come and not self.was_shown_before(event)
-        return self._has_just_come or self._has_answer
+        return self._has_just_come or (self._has_answer and len(set(self.typed)) > 1)
 
     def _may_reject_soon(self, event: Key) -> bool:
         """Whether a rejection may count without a pause before it, if one follows. Ask before `takes`.
@@ -452,13 +453,15 @@ class QuestionGuard(AnswerGuard):
 
     async def _hold_back(self, event: Key, action: str, decides: str) -> None:
         """Answer a moment later, unless something is pressed or the question changes before that."""
-        keyboard = self._keyboard
-        wait_s = HOLD_S if keyboard is None else keyboard.hold_s
-        if wait_s <= 0:
+        if self._hold_s <= 0:
             await self._decide(action)
         else:
             self._show(HELD.format(what=decides))
-            self._hold_for(wait_s, event, action)
+            self._hold_for(self._hold_s, event, action)
+
+    @property
+    def _hold_s(self) -> float:
+        return HOLD_S if self._keyboard is None else self._keyboard.hold_s
 
     def _hold_for(self, wait_s: float, event: Key, action: str) -> None:
         async def end() -> None:

@@ -115,6 +115,15 @@ async def test_a_key_that_is_held_is_text_if_another_letter_follows(question: Qu
     assert (question.done, question.draft, question.warning) == ([], "yes", "")
 
 
+async def test_a_key_that_is_pressed_again_is_no_text_until_another_letter_follows(question: Question) -> None:
+    await question.press(*"yyy", after_s=0.2)
+    assert (question.done, question.draft) == ([], "")
+    assert "Too soon" in question.warning
+    await question.press("e", after_s=0.2)
+    await question.wait(10)
+    assert (question.done, question.draft) == ([], "yyye")
+
+
 async def test_a_letter_that_follows_slowly_loses_nothing(question: Question, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(answer_guard, "HOLD_S", 1.0)  # as for those who type slowly
     await question.press("y", "e", after_s=GUARD_S + 0.1)

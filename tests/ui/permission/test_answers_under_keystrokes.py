@@ -92,6 +92,8 @@ MAY_ALLOW = {option.option_id for option in (ONCE, ALWAYS, ODD, TWICE, ONE_WAY, 
 class BareBody(RequestBody):
     """The body without a screen: all of it is in view, one option in each row."""
 
+    has_more = False
+
     def __init__(self, card: BareCard, place: Docked) -> None:
         super().__init__(card, place)
         stub: Any = SimpleNamespace(region=Region(0, 0, 40, 9), scroll_offset=Offset(0, 0), go_to_line=lambda _: None)

@@ -734,6 +734,28 @@ async def test_a_key_shows_a_request_without_room_at_once_and_says_no_half_sente
         assert page.decisions == {}
 
 
+@pytest.mark.usefixtures("keys_are_held")
+async def test_a_key_that_allows_turns_a_page_at_each_press_and_types_nothing_however_fast() -> None:
+    async with open_page(size=NARROW) as page:
+        await page.ask("call", content=(EDIT, WHOLE))
+        page.pilot.app.screen.query_one(PermissionCard).guard.come_unasked()
+        await page.settled()
+        page.clock.now_s += REPEAT_S
+        shown = [page.text]
+        while "Too soon" not in page.text:
+            await page.press("y")
+            assert _is_open(page)
+            assert page.text not in shown
+            shown.append(page.text)
+            page.clock.now_s += 0.15
+        await page.press("y", "y")
+        assert _is_open(page)
+        assert (len(shown) > 4, page.decisions, page.draft) == (True, {}, "")
+        page.clock.now_s += REPEAT_S
+        await page.press("y")
+        await page.until(lambda: page.decisions == {"call": ALLOW.option_id})
+
+
 async def test_a_letter_that_is_no_answer_does_nothing_but_say_which_keys_answer() -> None:
     async with open_page() as page:
         await _open(page, PermissionOption("always", "Always", "allow_always"), REJECT)
