@@ -37,6 +37,7 @@ WARNING_S: Final = 2.0
 LATE_KEY_S: Final = 0.03
 """While keys wait to be handled, or don't count yet, look again this often."""
 TOO_SOON: Final = "Too soon to count: pause, then {again}"
+BEHIND: Final = "Too soon: this terminal may show it {lag_s:g} s late. Wait, then {again}"
 ASKED_ELSEWHERE: Final = "Ignored: acp-tui has just asked something else. Pause until that is gone, then {again}"
 HELD: Final = "{what} in a moment; to write instead, type on"
 """What a held key will do."""
@@ -112,8 +113,12 @@ class AnswerGuard:
         """`clock` returns seconds. A guard of a `widget` starts closed: nothing counts before it's armed and shown."""
         self._clock = clock
         self._widget = widget
-        self._shown_at = self._on_screen_at = math.inf if widget is not None else clock()
-        """When the terminal had shown the question as it is now, and when the user's own screen surely had."""
+        self._shown_at = self._on_screen_at = self._in_place_at = math.inf if widget is not None else clock()
+        """When the terminal had shown the question as it is now, and when the user's own screen surely had.
+
+        For a key, it's enough that this had it as it reads; for a click, it must also be where it is now.
+        """
+        self._was_on_screen = False
         self.is_early = True
         """Whether the last key or click came before a pause with the question on the user's own screen."""
         self._was_read = False
@@ -124,23 +129,25 @@ class AnswerGuard:
         """Increases whenever the question changes or moves."""
 
     def arm(self) -> None:
-        """Restart the pause: the question got the focus just now, or is about to be in view again."""
-        self.note_move()
+        """Restart the pause: something else was in view, or is about to be."""
+        self.note_move(is_other=True)
 
     def note_news(self) -> None:
         """Restart the pause: the question reads differently, so nobody has read it yet."""
         self.arm()
         self._was_read = False
 
-    def note_move(self, *, is_known: bool = False) -> None:
+    def note_move(self, *, is_other: bool = False) -> None:
         """Restart the pause: something else may be under the mouse. It begins when that is shown.
 
-        `is_known`: the user has seen it, so it needn't get to their screen again.
+        Unless it `is_other` than before, keys needn't wait again until it gets to the user's own screen.
         """
         self._version += 1
-        self._was_read, self._shown_at, self._on_screen_at = self.was_read(self._clock()), math.inf, math.inf
+        self._was_read, self._was_on_screen = self.was_read(self._clock()), self._was_on_screen and not is_other
+        self._shown_at = self._on_screen_at = self._in_place_at = math.inf
         self.when_shown("question", self._note_shown, is_known=True)
-        self.when_shown("question on screen", self._note_on_screen, is_known=is_known)
+        self.when_shown("place", self._note_in_place)
+        self.when_shown("question on screen", self._note_on_screen, is_known=self._was_on_screen, is_same=not is_other)
 
     def when_shown(
         self, what: Hashable, tell: Callable[[float], None], *, is_known: bool = False, is_same: bool = False
@@ -170,8 +177,11 @@ class AnswerGuard:
     def _note_shown(self, at_s: float) -> None:
         self._shown_at = self._clock() - age_of(at_s, time.monotonic())
 
+    def _note_in_place(self, at_s: float) -> None:
+        self._in_place_at = self._clock() - age_of(at_s, time.monotonic())
+
     def _note_on_screen(self, at_s: float) -> None:
-        self._on_screen_at = self._clock() - age_of(at_s, time.monotonic())
+        self._on_screen_at, self._was_on_screen = self._clock() - age_of(at_s, time.monotonic()), True
 
     @property
     def _opens_at(self) -> float:
@@ -209,7 +219,8 @@ class AnswerGuard:
             self._event = event
             self._is_answer = at_s >= self._opens_at and not may_be_held and not self.is_asked_elsewhere
             is_from_before = self._is_last_again(key, at_s) and self._pressed_at < self._on_screen_at
-            self.is_early = is_from_before or at_s < self._on_screen_at + GUARD_S
+            on_screen_at = self._on_screen_at if key else max(self._on_screen_at, self._in_place_at)
+            self.is_early = is_from_before or at_s < on_screen_at + GUARD_S
             self._pressed_at = max(self._pressed_at, at_s)
             # A key that waited while the question appeared was meant for what was there before.
             is_in_vain = (self.is_early or not self._is_answer) and not may_be_held and at_s >= self._shown_at
@@ -245,9 +256,11 @@ class AnswerGuard:
         app: Any = None if self._widget is None else self._widget.app
         return getattr(app, "keys", None)
 
-    def why_not(self, again: str) -> str:
+    def why_not(self, again: str, *, must_be_seen: bool = True) -> str:
         """Why the last key or click didn't count, and what to do: `again`."""
-        return (ASKED_ELSEWHERE if self.is_asked_elsewhere else TOO_SOON).format(again=again)
+        lag_s = self._fence.lag_s if must_be_seen and self._on_screen_at == math.inf and self._fence else 0.0
+        why = ASKED_ELSEWHERE if self.is_asked_elsewhere else BEHIND if lag_s else TOO_SOON
+        return why.format(again=again, lag_s=lag_s)
 
 
 class QuestionGuard(AnswerGuard):
@@ -307,10 +320,11 @@ class QuestionGuard(AnswerGuard):
         for key in take_waiting_keys(left) if left is not None and left is not part else ():
             press_in(part, key)
 
-    def follow(self, other: QuestionGuard) -> None:
+    def follow(self, other: QuestionGuard, *, was_on_screen: bool) -> None:
         """Note that the question of the other guard is shown here from now on."""
         self.is_unasked, self._typed_at = other.is_unasked, other._typed_at
-        self._was_read = other.was_read(other._clock())
+        self._was_read, self._was_on_screen = other.was_read(other._clock()), was_on_screen
+        self.note_move()
         self.typed += other.take_typed()
 
     def come_unasked(self) -> None:
@@ -337,9 +351,9 @@ class QuestionGuard(AnswerGuard):
         super().arm()
 
     def note_focus(self) -> None:
-        """Restart the pause. If the user moved the focus, they have seen the question that was on their screen then."""
+        """Restart the pause."""
         self._end_hold()
-        self.note_move(is_known=not self.is_unasked and self._on_screen_at < math.inf)
+        self.note_move()
 
     def takes(self, event: Message) -> bool:
         """Whether this key, click, or paste can be an answer. The Enter that ends a text isn't, however late."""
@@ -499,6 +513,8 @@ class QuestionGuard(AnswerGuard):
             self._shown_at = -math.inf
         if self._on_screen_at < math.inf:
             self._on_screen_at = -math.inf
+        if self._in_place_at < math.inf:
+            self._in_place_at = -math.inf
 
     def press(self, event: MouseDown, what: object) -> None:
         """Record what is pressed: when the mouse button is released, something else may be there."""
@@ -518,9 +534,10 @@ class QuestionGuard(AnswerGuard):
 
     def may_answer(self, again: str, *, rejects: bool = False) -> bool:
         """Whether the key or click being handled can be an answer. If not, tell the user what to do: `again`."""
-        counts = self.can_answer and not (self.allows and not rejects and self.is_early)
+        must_be_seen = self.allows and not rejects
+        counts = self.can_answer and not (must_be_seen and self.is_early)
         if not counts:
-            self._show(self.why_not(again))
+            self._show(self.why_not(again, must_be_seen=must_be_seen))
             self._is_too_soon, self._told_at = True, math.inf
             self.when_shown("too soon", self._note_told)
             self._warning = self._asks.set_timer(WARNING_S, self._end_too_soon)

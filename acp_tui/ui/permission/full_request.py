@@ -75,7 +75,7 @@ class FullRequest(AnswerableRequest):
     def begin(self, asked: ShownRequest) -> None:
         """Show the card's request, for the same user."""
         self.body.show_request(asked)
-        self.guard.follow(self._card.guard)
+        self.guard.follow(self._card.guard, was_on_screen=self.body.drawing.seen.is_all_seen)
         self.body.lay_out()
 
     def keys(self, *, is_cut: bool) -> Sequence[str]:

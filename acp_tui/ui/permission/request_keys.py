@@ -241,6 +241,7 @@ class AnswerableRequest(Vertical, can_focus=True):
         option = self.options[index]
         self.guard.can_answer &= self.has_focus
         leads_on = self._leads_on(option)
+        self.guard.is_early |= not self.body.drawing.seen.is_all_seen  # the terminal may have yet to show the end
         if not self.has_room:
             self.show_rest()
         elif leads_on or self.guard.may_answer(again, rejects=option.is_rejection):

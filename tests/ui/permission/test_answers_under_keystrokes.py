@@ -92,13 +92,12 @@ MAY_ALLOW = {option.option_id for option in (ONCE, ALWAYS, ODD, TWICE, ONE_WAY, 
 class BareBody(RequestBody):
     """The body without a screen: all of it is in view, one option in each row."""
 
-    has_more = False
-
     def __init__(self, card: BareCard, place: Docked) -> None:
         super().__init__(card, place)
         stub: Any = SimpleNamespace(region=Region(0, 0, 40, 9), scroll_offset=Offset(0, 0), go_to_line=lambda _: None)
         self._options = stub
         self.rows = RowCounts(1, 1, 0, 1, 4)
+        self.drawing.seen.is_all_seen = True
 
     def lay_out(self) -> None:
         """There is nothing to draw on."""

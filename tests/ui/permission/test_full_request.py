@@ -307,6 +307,20 @@ async def test_keys_and_clicks_count_only_some_time_after_it_appeared() -> None:
         assert page.decisions == {"call": ALLOW.option_id}
 
 
+@pytest.mark.parametrize("content", [(), (EDIT,)])
+async def test_only_what_the_card_had_not_shown_needs_time_to_get_to_the_users_screen(
+    content: tuple[TextDiff, ...], request: pytest.FixtureRequest
+) -> None:
+    async with open_page(size=NARROW) as page:
+        await page.ask("call", content=content)
+        await page.enter_card()
+        request.getfixturevalue("far_screen")
+        await page.press("f")
+        page.clock.pass_guard()
+        await page.press("y")
+        assert bool(page.decisions) == (not content)
+
+
 async def test_enter_gives_the_first_answer_to_who_came_to_it() -> None:
     async with open_page() as page:
         await _open(page)
