@@ -99,6 +99,8 @@ class FormCard(VerticalScroll, can_focus=True):
         """Those of a form with a single choice. They belong to the card, where a number is an answer."""
         if self._rows is not None:
             self._rows.show_whole()
+        self._seen = set[FieldEditor]()
+        """The fields whose answer was in view whole, or that had the focus: some don't fit."""
         self._bubbling = set[events.Event]()
         """Keys that a field or button has had before the card."""
         self._parts, self._foot = Parts(self._bubbling), Parts(self._bubbling, "foot")
@@ -161,7 +163,19 @@ class FormCard(VerticalScroll, can_focus=True):
         self.show_count(self._count)
         # The card is visible again only once the screens above it are gone.
         self.watch(self.screen, "stack_updates", self.guard.arm)
-        self.watch(self, "scroll_y", self._show_title, init=False)
+        self.watch(self, "scroll_y", self._note_scrolled, init=False)
+
+    def _note_scrolled(self) -> None:
+        self._show_title()
+        self.call_after_refresh(self._note_in_view)
+
+    def _note_in_view(self) -> None:
+        if self.screen.is_current:
+            window = self._window
+            for each in self._answerable:
+                region = each.control.region
+                if each.control.has_focus or (region and window.contains_region(region)):
+                    self._seen.add(each)
 
     def show_count(self, count: int) -> None:
         """Show how many questions are waiting, including this one."""
@@ -237,7 +251,12 @@ class FormCard(VerticalScroll, can_focus=True):
         """Focus the card at the user's request; the first field if the key wasn't one of several pressed in a row."""
         keys = keys_of(self)
         is_meant = self.guard.is_open and keys is not None and keys.pause_s >= GUARD_S
-        self.guard.enter(self._stops[1] if is_meant and self._rows is None and self._editors else self)
+        self.guard.enter(self._stops[1] if is_meant and self._leads_to_field else self)
+
+    @property
+    def _leads_to_field(self) -> bool:
+        """Whether Tab is meant for the first field, if the question itself takes no answers."""
+        return self._rows is None and bool(self._editors)
 
     @property
     def _stops(self) -> list[Widget]:
@@ -257,12 +276,14 @@ class FormCard(VerticalScroll, can_focus=True):
         if self._has_keyboard and not had:
             self.guard.take_typed()
             self.guard.note_focus()
+        self._note_in_view()
         self._show_keys()
 
     def on_resize(self) -> None:
         self.set_class(self.app.size.height < FRAME_FROM_ROWS, "-bare")
         self.guard.note_move()
         self.call_after_refresh(self._show_keys)
+        self.call_after_refresh(self._note_in_view)
         for editor in self._editors:
             if editor.control.has_focus:
                 self.call_after_refresh(editor.reveal)
@@ -339,10 +360,10 @@ class FormCard(VerticalScroll, can_focus=True):
         """Go to the next field or button, or to the conversation. It decides nothing, so it's never too soon."""
         stops = self._stops
         at = stops.index(self.screen.focused) if self.screen.focused in stops else 0
-        is_on_its_way = self.guard.is_unasked and not self.guard.can_answer
+        has_just_come = self.guard.is_unasked and not self.guard.can_answer
         if at == 0 and step < 0:
             self._below.leave(to_read=True)
-        elif at or not is_on_its_way:  # otherwise, the key was pressed to get here
+        elif at or not has_just_come or self._leads_to_field:  # otherwise, the key was pressed to get here
             self.screen.set_focus(stops[(at + step) % len(stops)])
 
     def action_move(self, step: int) -> None:
@@ -412,19 +433,22 @@ class FormCard(VerticalScroll, can_focus=True):
             self._send()
 
     def _send(self) -> None:
-        """Send the form if all fields are valid; otherwise show next to each field what is wrong."""
+        """Send the form if all fields are valid, and were in view. Otherwise go to the first one that isn't."""
         fields = [editor.field for editor in self._editors]
         values, wrong = check_all(fields, {editor.field.name: editor.raw for editor in self._editors})
         for editor in self._editors:
             editor.show_wrong(wrong.get(editor.field.name, ""))
-        if not wrong:
+        unseen = set(self._answerable) - self._seen if self._rows is None else set[FieldEditor]()
+        first = next((each for each in self._editors if each.field.name in wrong or each in unseen), None)
+        if first is None:
             self._give("accept", values)
-            return
-        editor = next(editor for editor in self._editors if editor.field.name in wrong)
-        if self._rows is None:
-            editor.focus_control()
+        elif self._rows is not None:
+            first.reveal()
         else:
-            editor.reveal()
+            first.focus_control()
+            if first in unseen:
+                self.guard.arm()
+                self.guard.warn("You hadn't seen this field: read on, then send again")
 
     def action_decline(self) -> None:
         if self.guard.may_answer("press 0 again", rejects=True):
