@@ -359,6 +359,15 @@ async def test_where_all_answers_allow_always_enter_starts_on_none(full: tuple[s
         assert page.decisions == {"call": "b"}
 
 
+async def test_q_leads_back_to_the_card_as_it_closes_a_page() -> None:
+    async with open_page() as page:
+        await _open(page)
+        await page.press("q")
+        assert not _is_open(page)
+        assert page.card.has_focus
+        assert (page.decisions, page.draft) == ({}, "")
+
+
 async def test_escape_leads_back_to_the_card_where_keys_count_a_moment_later() -> None:
     async with open_page() as page:
         await page.write("a draft")
