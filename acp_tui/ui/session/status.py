@@ -62,7 +62,10 @@ def _part(
     match part:
         case "mode" | "model":
             told = (one for one in conversation.options if one.category == part or (part == "mode" and _is_left(one)))
-            yield from map(_value, sorted(told, key=lambda one: one.category != part))
+            values: dict[str, list[str]] = {}
+            for one in sorted(told, key=lambda one: one.category == part):
+                values.setdefault(_label(one), []).append(value_name(one))
+            yield from (f"{label}: {', '.join(each)}" for label, each in values.items())
         case "tokens":
             if conversation.usage is not None:
                 yield _usage(conversation.usage)
@@ -97,9 +100,8 @@ def _is_left(option: ConfigOption) -> bool:
     return (option.category or "").endswith("_mode") and any(option.value != first.value for first in choices)
 
 
-def _value(option: ConfigOption) -> str:
-    name = option.name if isinstance(option, BooleanOption) else (option.category or "").rpartition("_")[2]
-    return f"{name}: {value_name(option)}"
+def _label(option: ConfigOption) -> str:
+    return option.name if isinstance(option, BooleanOption) else (option.category or "").rpartition("_")[2]
 
 
 def _usage(usage: Usage) -> str:
