@@ -36,6 +36,8 @@ WARNING_S: Final = 2.0
 """How long a warning shows: long enough to read a few words."""
 LATE_KEY_S: Final = 0.03
 """While keys wait to be handled, or don't count yet, look again this often."""
+SHOWN, IN_PLACE, ON_SCREEN, TOLD = "question", "place", "question on screen", "too soon"
+"""What is to be shown by the terminal; the others are to be on the user's own screen, the last one for a warning."""
 TOO_SOON: Final = "Too soon to count: pause, then {again}"
 BEHIND: Final = "Too soon: this terminal may show it {lag_s:g} s late. Wait, then {again}"
 ASKED_ELSEWHERE: Final = "Ignored: acp-tui has just asked something else. Pause until that is gone, then {again}"
@@ -113,7 +115,7 @@ class AnswerGuard:
         """`clock` returns seconds. A guard of a `widget` starts closed: nothing counts before it's armed and shown."""
         self._clock = clock
         self._widget = widget
-        self._shown_at = self._on_screen_at = self._in_place_at = math.inf if widget is not None else clock()
+        self._times = dict.fromkeys((SHOWN, IN_PLACE, ON_SCREEN), math.inf if widget is not None else clock())
         """When the terminal had shown the question as it is now, and when the user's own screen surely had.
 
         For a key, it's enough that this had it as it reads; for a click, it must also be where it is now.
@@ -144,10 +146,11 @@ class AnswerGuard:
         """
         self._version += 1
         self._was_read, self._was_on_screen = self.was_read(self._clock()), self._was_on_screen and not is_other
-        self._shown_at = self._on_screen_at = self._in_place_at = math.inf
-        self.when_shown("question", self._note_shown, is_known=True)
-        self.when_shown("place", self._note_in_place)
-        self.when_shown("question on screen", self._note_on_screen, is_known=self._was_on_screen, is_same=not is_other)
+        self._times |= dict.fromkeys((SHOWN, IN_PLACE, ON_SCREEN), math.inf)
+        self.when_shown(SHOWN, partial(self._note, SHOWN), is_known=True)
+        self.when_shown(IN_PLACE, partial(self._note, IN_PLACE))
+        tell = partial(self._note, ON_SCREEN)
+        self.when_shown(ON_SCREEN, tell, is_known=self._was_on_screen, is_same=not is_other)
 
     def when_shown(
         self, what: Hashable, tell: Callable[[float], None], *, is_known: bool = False, is_same: bool = False
@@ -174,18 +177,13 @@ class AnswerGuard:
     def _fence(self) -> Fence | None:
         return fence_of(self._widget) if self._widget is not None else None
 
-    def _note_shown(self, at_s: float) -> None:
-        self._shown_at = self._clock() - age_of(at_s, time.monotonic())
-
-    def _note_in_place(self, at_s: float) -> None:
-        self._in_place_at = self._clock() - age_of(at_s, time.monotonic())
-
-    def _note_on_screen(self, at_s: float) -> None:
-        self._on_screen_at, self._was_on_screen = self._clock() - age_of(at_s, time.monotonic()), True
+    def _note(self, what: str, at_s: float) -> None:
+        self._times[what] = self._by_clock(at_s)
+        self._was_on_screen |= what == ON_SCREEN
 
     @property
     def _opens_at(self) -> float:
-        return max(self._shown_at, self._pressed_at) + GUARD_S
+        return max(self._times[SHOWN], self._pressed_at) + GUARD_S
 
     @property
     def is_open(self) -> bool:
@@ -194,15 +192,15 @@ class AnswerGuard:
 
     def was_read(self, at_s: float) -> bool:
         """Whether the question was in view by then as it reads now, for as long as the pause takes."""
-        return self._was_read or at_s >= self._shown_at + GUARD_S
+        return self._was_read or at_s >= self._times[SHOWN] + GUARD_S
 
     def was_shown_before(self, event: Message) -> bool:
         """Whether the terminal had shown the question as it is now when this was pressed."""
-        return self._pressed_time(event) >= self._shown_at
+        return self._by_clock(event.time) >= self._times[SHOWN]
 
     def repeats(self, event: Key) -> bool:
         """Whether this is the last key again, without a pause: it's held, or was pressed twice. Ask before `takes`."""
-        return self._is_last_again(event.key, self._pressed_time(event), GUARD_S)
+        return self._is_last_again(event.key, self._by_clock(event.time), GUARD_S)
 
     def takes(self, event: Message) -> bool:
         """Whether this key, click, or paste came after a pause. It restarts the pause in any case.
@@ -212,29 +210,25 @@ class AnswerGuard:
         again with the last event, it returns the same result.
         """
         if event is not self._event:
-            self._arm_if_forgotten()
-            at_s = self._pressed_time(event)
+            if self._times[SHOWN] == math.inf and not self.is_awaited(SHOWN):  # never painted, as something covered it
+                self.arm()
+            at_s = self._by_clock(event.time)
             key = event.key if isinstance(event, Key) else ""
             may_be_held = self._may_be_held(key, at_s)
             self._event = event
             self._is_answer = at_s >= self._opens_at and not may_be_held and not self.is_asked_elsewhere
-            is_from_before = self._is_last_again(key, at_s) and self._pressed_at < self._on_screen_at
-            on_screen_at = self._on_screen_at if key else max(self._on_screen_at, self._in_place_at)
+            is_from_before = self._is_last_again(key, at_s) and self._pressed_at < self._times[ON_SCREEN]
+            on_screen_at = self._times[ON_SCREEN] if key else max(self._times[ON_SCREEN], self._times[IN_PLACE])
             self.is_early = is_from_before or at_s < on_screen_at + GUARD_S
             self._pressed_at = max(self._pressed_at, at_s)
             # A key that waited while the question appeared was meant for what was there before.
-            is_in_vain = (self.is_early or not self._is_answer) and not may_be_held and at_s >= self._shown_at
+            is_in_vain = (self.is_early or not self._is_answer) and not may_be_held and at_s >= self._times[SHOWN]
             seen = (self, self._version) if is_in_vain else None
             AnswerGuard.last_press = _Press(self._clock, key, at_s, seen)
         return self._is_answer
 
-    def _pressed_time(self, event: Message) -> float:
-        return self._clock() - age_of(event.time, time.monotonic())
-
-    def _arm_if_forgotten(self) -> None:
-        """Arm it if what it waits for was never painted, because something covered it."""
-        if self._shown_at == math.inf and not self.is_awaited("question"):
-            self.arm()
+    def _by_clock(self, at_s: float) -> float:
+        return self._clock() - age_of(at_s, time.monotonic())
 
     def _may_be_held(self, key: str, at_s: float) -> bool:
         """Whether the key may be held since before the question appeared, or since it counted."""
@@ -258,7 +252,7 @@ class AnswerGuard:
 
     def why_not(self, again: str, *, must_be_seen: bool = True) -> str:
         """Why the last key or click didn't count, and what to do: `again`."""
-        lag_s = self._fence.lag_s if must_be_seen and self._on_screen_at == math.inf and self._fence else 0.0
+        lag_s = self._fence.lag_s if must_be_seen and self._times[ON_SCREEN] == math.inf and self._fence else 0.0
         why = ASKED_ELSEWHERE if self.is_asked_elsewhere else BEHIND if lag_s else TOO_SOON
         return why.format(again=again, lag_s=lag_s)
 
@@ -299,14 +293,11 @@ class QuestionGuard(AnswerGuard):
         """Ends a warning."""
         self._is_too_soon = False
         """Whether it shows that the last key or click didn't count. It shows until the next one, or would count."""
-        self._told_at = -math.inf
-        """When that was on the user's own screen."""
 
     def come(self) -> None:
         """Note that the user has come to the question, so that each key is meant for it."""
-        had_come = not (self.is_unasked or self.is_writing)
-        self.is_unasked = self.is_writing = False
-        if not had_come:
+        if self.is_unasked or self.is_writing:
+            self.is_unasked = self.is_writing = False
             self._show("")
 
     def enter(self, part: Widget) -> None:
@@ -376,7 +367,7 @@ class QuestionGuard(AnswerGuard):
         was_held, binding = self._hold is not None, self._asks.binding_of(event.key)
         is_soon = rejects and self._may_reject_soon(event)
         can_answer = self.takes(event)
-        goes_on = self.is_unasked and self._pressed_time(event) < self._typed_at + self._hold_s
+        goes_on = self.is_unasked and self._by_clock(event.time) < self._typed_at + self._hold_s
         if (can_answer or is_soon) and not was_held and not goes_on:
             self.take_typed()
         is_text = self._is_text(event)
@@ -413,7 +404,7 @@ class QuestionGuard(AnswerGuard):
         if not event.is_printable:
             return False
         self.typed += event.character or ""
-        self._typed_at = max(self._typed_at, self._pressed_time(event))
+        self._typed_at = max(self._typed_at, self._by_clock(event.time))
         if self.is_writing or not self.is_unasked:
             return self.is_writing
         self._has_just_come = self._has_just_come and not self.was_shown_before(event)
@@ -424,9 +415,9 @@ class QuestionGuard(AnswerGuard):
 
         Not as the end of a word, though: no other character may have been typed just before.
         """
-        at_s = self._pressed_time(event)
+        at_s = self._by_clock(event.time)
         is_held = at_s < self._typed_at + GUARD_S or self._may_be_held(event.key, at_s)
-        return self.was_read(at_s) and at_s >= self._shown_at and not is_held and not self.is_asked_elsewhere
+        return self.was_read(at_s) and at_s >= self._times[SHOWN] and not is_held and not self.is_asked_elsewhere
 
     def is_bound_above(self, key: str) -> bool:
         """Whether the screen or the app does something for the key."""
@@ -509,12 +500,7 @@ class QuestionGuard(AnswerGuard):
         So the key that ends it is deliberate and not held.
         """
         self._pressed_at, AnswerGuard.last_press = -math.inf, None
-        if self._shown_at < math.inf:
-            self._shown_at = -math.inf
-        if self._on_screen_at < math.inf:
-            self._on_screen_at = -math.inf
-        if self._in_place_at < math.inf:
-            self._in_place_at = -math.inf
+        self._times = {what: -math.inf if at_s < math.inf else at_s for what, at_s in self._times.items()}
 
     def press(self, event: MouseDown, what: object) -> None:
         """Record what is pressed: when the mouse button is released, something else may be there."""
@@ -538,19 +524,16 @@ class QuestionGuard(AnswerGuard):
         counts = self.can_answer and not (must_be_seen and self.is_early)
         if not counts:
             self._show(self.why_not(again, must_be_seen=must_be_seen))
-            self._is_too_soon, self._told_at = True, math.inf
-            self.when_shown("too soon", self._note_told)
+            self._is_too_soon, self._times[TOLD] = True, math.inf
+            self.when_shown(TOLD, partial(self._note, TOLD))
             self._warning = self._asks.set_timer(WARNING_S, self._end_too_soon)
         return counts
 
-    def _note_told(self, at_s: float) -> None:
-        self._told_at = self._clock() - age_of(at_s, time.monotonic())
-
     def _end_too_soon(self) -> None:
         """Show the keys again, unless there was no time to read that, or a key still wouldn't count."""
-        on_screen_at = self._on_screen_at if self.allows else -math.inf
+        on_screen_at = self._times[ON_SCREEN] if self.allows else -math.inf
         counts = self.is_open and self._clock() >= on_screen_at + GUARD_S and not self.is_asked_elsewhere
-        if counts and self._clock() >= self._told_at + WARNING_S:
+        if counts and self._clock() >= self._times[TOLD] + WARNING_S:
             self._show("")
         else:
             self._warning = self._asks.set_timer(GUARD_S, self._end_too_soon)

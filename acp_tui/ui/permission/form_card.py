@@ -99,6 +99,8 @@ class FormCard(VerticalScroll, can_focus=True):
         """Those of a form with a single choice. They belong to the card, where a number is an answer."""
         if self._rows is not None:
             self._rows.show_whole()
+        self._leads_to_field = self._rows is None and bool(self._editors)
+        """Whether Tab is meant for the first field, because the question itself takes no answers."""
         self._seen = set[FieldEditor]()
         """The fields whose answer was in view whole, or that had the focus: some don't fit."""
         self._bubbling = set[events.Event]()
@@ -163,19 +165,12 @@ class FormCard(VerticalScroll, can_focus=True):
         self.show_count(self._count)
         # The card is visible again only once the screens above it are gone.
         self.watch(self.screen, "stack_updates", self.guard.arm)
-        self.watch(self, "scroll_y", self._note_scrolled, init=False)
-
-    def _note_scrolled(self) -> None:
-        self._show_title()
-        self.call_after_refresh(self._note_in_view)
+        self.watch(self, "scroll_y", self._show_title, init=False)
 
     def _note_in_view(self) -> None:
         if self.screen.is_current:
-            window = self._window
-            for each in self._answerable:
-                region = each.control.region
-                if each.control.has_focus or (region and window.contains_region(region)):
-                    self._seen.add(each)
+            shows = self._window.contains_region
+            self._seen |= {each for each in self._answerable if each.control.has_focus or shows(each.control.region)}
 
     def show_count(self, count: int) -> None:
         """Show how many questions are waiting, including this one."""
@@ -191,6 +186,7 @@ class FormCard(VerticalScroll, can_focus=True):
         title = shown_line(cut(make_visible_line(self._agent_title), MAX_TITLE_CELLS), "bold $text-warning")
         question = shown_line(f": {begins}" if begins else "")
         self._title.update(Content.assemble(title, (what, "bold"), (more, "$foreground-muted"), question))
+        self.call_after_refresh(self._note_in_view)
 
     def _show_keys(self) -> None:
         """Show the keys that apply now. A warning replaces them, and the buttons don't move for it."""
@@ -254,11 +250,6 @@ class FormCard(VerticalScroll, can_focus=True):
         self.guard.enter(self._stops[1] if is_meant and self._leads_to_field else self)
 
     @property
-    def _leads_to_field(self) -> bool:
-        """Whether Tab is meant for the first field, if the question itself takes no answers."""
-        return self._rows is None and bool(self._editors)
-
-    @property
     def _stops(self) -> list[Widget]:
         """The widgets that Tab visits, beginning with the card itself."""
         return [self, *(each for each in self.screen.focus_chain if self in each.ancestors)]
@@ -283,7 +274,6 @@ class FormCard(VerticalScroll, can_focus=True):
         self.set_class(self.app.size.height < FRAME_FROM_ROWS, "-bare")
         self.guard.note_move()
         self.call_after_refresh(self._show_keys)
-        self.call_after_refresh(self._note_in_view)
         for editor in self._editors:
             if editor.control.has_focus:
                 self.call_after_refresh(editor.reveal)
@@ -425,17 +415,14 @@ class FormCard(VerticalScroll, can_focus=True):
 
     def action_send(self) -> None:
         """Send a form if all fields are valid. A page is opened by its own key."""
-        if (
-            isinstance(self.asked, elicitation.Form)
-            and not self._unanswerable
-            and self.guard.may_answer("press it again")
-        ):
+        is_sendable = isinstance(self.asked, elicitation.Form) and not self._unanswerable
+        if is_sendable and self.guard.may_answer("press it again"):
             self._send()
 
     def _send(self) -> None:
         """Send the form if all fields are valid, and were in view. Otherwise go to the first one that isn't."""
-        fields = [editor.field for editor in self._editors]
-        values, wrong = check_all(fields, {editor.field.name: editor.raw for editor in self._editors})
+        raw = {editor.field.name: editor.raw for editor in self._editors}
+        values, wrong = check_all([editor.field for editor in self._editors], raw)
         for editor in self._editors:
             editor.show_wrong(wrong.get(editor.field.name, ""))
         unseen = set(self._answerable) - self._seen if self._rows is None else set[FieldEditor]()
@@ -460,11 +447,8 @@ class FormCard(VerticalScroll, can_focus=True):
             self.run_worker(copy(self.screen, make_visible_line(self.asked.url)))
 
     def _accept_page(self, again: str) -> None:
-        if (
-            isinstance(self.asked, elicitation.UrlVisit)
-            and is_openable(self.asked.url)
-            and self.guard.may_answer(again)
-        ):
+        is_acceptable = isinstance(self.asked, elicitation.UrlVisit) and is_openable(self.asked.url)
+        if is_acceptable and self.guard.may_answer(again):
             self._give("accept", None)
 
     def _answer_by(self, button: Button) -> None:

@@ -262,13 +262,11 @@ class RequestBody(Vertical):
 
     def on_mount(self) -> None:
         self.watch(self.app, "theme", self.redraw, init=False)
-        self.watch(self.screen, "stack_updates", self._note_uncovered, init=False)
+        # The request is visible again only once the screens above it are gone. At first, its screen is new itself.
+        guard = self._host.guard
+        self.watch(self.screen, "stack_updates", lambda times: guard.note_move(is_other=times > 1), init=False)
         self.watch(self.subject, "scroll_y", self._tell_view, init=False)
         self.screen.screen_layout_refresh_signal.subscribe(self, self._check_moves)
-
-    def _note_uncovered(self, times: int) -> None:
-        """Arm the guard: it's visible again only once the screens above it are gone. At first, it's new itself."""
-        self._host.guard.note_move(is_other=times > 1)
 
     def _on_prune(self) -> None:
         """Ask nothing from now on: it's about to leave the screen, and its parts go first."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
@@ -62,10 +63,8 @@ def _part(
     match part:
         case "mode" | "model":
             told = (one for one in conversation.options if one.category == part or (part == "mode" and _is_left(one)))
-            values: dict[str, list[str]] = {}
-            for one in sorted(told, key=lambda one: one.category == part):
-                values.setdefault(_label(one), []).append(value_name(one))
-            yield from (f"{label}: {', '.join(each)}" for label, each in values.items())
+            alike = groupby(sorted(told, key=lambda one: one.category == part), _label)
+            yield from (f"{label}: {', '.join(map(value_name, each))}" for label, each in alike)
         case "tokens":
             if conversation.usage is not None:
                 yield _usage(conversation.usage)
