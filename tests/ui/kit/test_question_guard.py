@@ -442,7 +442,7 @@ async def test_the_focus_does_not_restart_the_time_that_a_question_needs_to_get_
     assert card.allowed
 
 
-async def test_where_something_moved_a_click_waits_until_the_users_screen_shows_that_and_a_key_does_not(
+async def test_only_a_click_waits_until_the_users_screen_shows_where_a_question_is_now(
     multiplexer: Multiplexer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     multiplexer.lag_s = 1.0

@@ -246,7 +246,7 @@ async def test_a_form_that_was_read_to_its_end_is_sent_at_once() -> None:
         assert len(page.answers) == 1
 
 
-async def test_tab_leads_to_the_first_field_also_in_the_moment_when_the_form_takes_the_keyboard() -> None:
+async def test_tab_leads_to_the_first_field_of_a_form_that_has_just_come() -> None:
     async with open_page() as page:
         await page.elicit(form(TextField("name"), TextField("more")))
         page.pilot.app.screen.query_one(FormCard).guard.come_unasked()

@@ -758,7 +758,7 @@ async def test_a_key_shows_a_request_without_room_at_once_and_says_no_half_sente
 
 
 @pytest.mark.usefixtures("keys_are_held")
-async def test_a_key_that_allows_turns_a_page_at_each_press_and_types_nothing_however_fast() -> None:
+async def test_a_key_that_allows_turns_pages_and_types_nothing_however_fast() -> None:
     async with open_page(size=NARROW) as page:
         await page.ask("call", content=(EDIT, WHOLE))
         page.pilot.app.screen.query_one(PermissionCard).guard.come_unasked()
