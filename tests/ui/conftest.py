@@ -55,7 +55,11 @@ def far_screen(monkeypatch: pytest.MonkeyPatch) -> None:
             tell(time.monotonic())
 
     fence = SimpleNamespace(
-        when_shown=when_shown, is_awaited=lambda _: True, leave=lambda _: None, has_input_since=lambda _: False
+        when_shown=when_shown,
+        is_awaited=lambda _: True,
+        leave=lambda _: None,
+        has_input_since=lambda _: False,
+        lag_s=1.0,
     )
     monkeypatch.setattr(answer_guard, "fence_of", lambda _: fence)
 

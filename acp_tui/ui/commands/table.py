@@ -252,7 +252,7 @@ COMMANDS: Final = (
     own("choices", "confirm", "enter", "finish", "Choose and continue"),
     own("choices", "choice_clear", "backspace,delete", "clear", "Choose nothing"),
     own("choices", "answer", "", "number({})", "Choose that one", fixed_characters="1-9"),
-    own("review", "leave_review", "escape,f", "dismiss", "Back to the card"),
+    own("review", "leave_review", "escape,f,q", "dismiss", "Back to the card"),
     # In the conversation
     own("conversation", "toggle_entry", "space,enter", "toggle_entry", "Fold or unfold an entry, or the plan"),
     own("conversation", "select_all", "ctrl+a", "select_all", "Select everything"),

@@ -36,7 +36,10 @@ WARNING_S: Final = 2.0
 """How long a warning shows: long enough to read a few words."""
 LATE_KEY_S: Final = 0.03
 """While keys wait to be handled, or don't count yet, look again this often."""
+SHOWN, IN_PLACE, ON_SCREEN, TOLD = "question", "place", "question on screen", "too soon"
+"""What is to be shown by the terminal; the others are to be on the user's own screen, the last one for a warning."""
 TOO_SOON: Final = "Too soon to count: pause, then {again}"
+BEHIND: Final = "Too soon: this terminal may show it {lag_s:g} s late. Wait, then {again}"
 ASKED_ELSEWHERE: Final = "Ignored: acp-tui has just asked something else. Pause until that is gone, then {again}"
 HELD: Final = "{what} in a moment; to write instead, type on"
 """What a held key will do."""
@@ -112,8 +115,12 @@ class AnswerGuard:
         """`clock` returns seconds. A guard of a `widget` starts closed: nothing counts before it's armed and shown."""
         self._clock = clock
         self._widget = widget
-        self._shown_at = self._on_screen_at = math.inf if widget is not None else clock()
-        """When the terminal had shown the question as it is now, and when the user's own screen surely had."""
+        self._times = dict.fromkeys((SHOWN, IN_PLACE, ON_SCREEN), math.inf if widget is not None else clock())
+        """When the terminal had shown the question as it is now, and when the user's own screen surely had.
+
+        For a key, it's enough that this had it as it reads; for a click, it must also be where it is now.
+        """
+        self._was_on_screen = False
         self.is_early = True
         """Whether the last key or click came before a pause with the question on the user's own screen."""
         self._was_read = False
@@ -124,23 +131,26 @@ class AnswerGuard:
         """Increases whenever the question changes or moves."""
 
     def arm(self) -> None:
-        """Restart the pause: the question got the focus just now, or is about to be in view again."""
-        self.note_move()
+        """Restart the pause: something else was in view, or is about to be."""
+        self.note_move(is_other=True)
 
     def note_news(self) -> None:
         """Restart the pause: the question reads differently, so nobody has read it yet."""
         self.arm()
         self._was_read = False
 
-    def note_move(self, *, is_known: bool = False) -> None:
+    def note_move(self, *, is_other: bool = False) -> None:
         """Restart the pause: something else may be under the mouse. It begins when that is shown.
 
-        `is_known`: the user has seen it, so it needn't get to their screen again.
+        Unless it `is_other` than before, keys needn't wait again until it gets to the user's own screen.
         """
         self._version += 1
-        self._was_read, self._shown_at, self._on_screen_at = self.was_read(self._clock()), math.inf, math.inf
-        self.when_shown("question", self._note_shown, is_known=True)
-        self.when_shown("question on screen", self._note_on_screen, is_known=is_known)
+        self._was_read, self._was_on_screen = self.was_read(self._clock()), self._was_on_screen and not is_other
+        self._times |= dict.fromkeys((SHOWN, IN_PLACE, ON_SCREEN), math.inf)
+        self.when_shown(SHOWN, partial(self._note, SHOWN), is_known=True)
+        self.when_shown(IN_PLACE, partial(self._note, IN_PLACE))
+        tell = partial(self._note, ON_SCREEN)
+        self.when_shown(ON_SCREEN, tell, is_known=self._was_on_screen, is_same=not is_other)
 
     def when_shown(
         self, what: Hashable, tell: Callable[[float], None], *, is_known: bool = False, is_same: bool = False
@@ -167,15 +177,13 @@ class AnswerGuard:
     def _fence(self) -> Fence | None:
         return fence_of(self._widget) if self._widget is not None else None
 
-    def _note_shown(self, at_s: float) -> None:
-        self._shown_at = self._clock() - age_of(at_s, time.monotonic())
-
-    def _note_on_screen(self, at_s: float) -> None:
-        self._on_screen_at = self._clock() - age_of(at_s, time.monotonic())
+    def _note(self, what: str, at_s: float) -> None:
+        self._times[what] = self._by_clock(at_s)
+        self._was_on_screen |= what == ON_SCREEN
 
     @property
     def _opens_at(self) -> float:
-        return max(self._shown_at, self._pressed_at) + GUARD_S
+        return max(self._times[SHOWN], self._pressed_at) + GUARD_S
 
     @property
     def is_open(self) -> bool:
@@ -184,15 +192,15 @@ class AnswerGuard:
 
     def was_read(self, at_s: float) -> bool:
         """Whether the question was in view by then as it reads now, for as long as the pause takes."""
-        return self._was_read or at_s >= self._shown_at + GUARD_S
+        return self._was_read or at_s >= self._times[SHOWN] + GUARD_S
 
     def was_shown_before(self, event: Message) -> bool:
         """Whether the terminal had shown the question as it is now when this was pressed."""
-        return self._pressed_time(event) >= self._shown_at
+        return self._by_clock(event.time) >= self._times[SHOWN]
 
     def repeats(self, event: Key) -> bool:
         """Whether this is the last key again, without a pause: it's held, or was pressed twice. Ask before `takes`."""
-        return self._is_last_again(event.key, self._pressed_time(event), GUARD_S)
+        return self._is_last_again(event.key, self._by_clock(event.time), GUARD_S)
 
     def takes(self, event: Message) -> bool:
         """Whether this key, click, or paste came after a pause. It restarts the pause in any case.
@@ -202,28 +210,25 @@ class AnswerGuard:
         again with the last event, it returns the same result.
         """
         if event is not self._event:
-            self._arm_if_forgotten()
-            at_s = self._pressed_time(event)
+            if self._times[SHOWN] == math.inf and not self.is_awaited(SHOWN):  # never painted, as something covered it
+                self.arm()
+            at_s = self._by_clock(event.time)
             key = event.key if isinstance(event, Key) else ""
             may_be_held = self._may_be_held(key, at_s)
             self._event = event
             self._is_answer = at_s >= self._opens_at and not may_be_held and not self.is_asked_elsewhere
-            is_from_before = self._is_last_again(key, at_s) and self._pressed_at < self._on_screen_at
-            self.is_early = is_from_before or at_s < self._on_screen_at + GUARD_S
+            is_from_before = self._is_last_again(key, at_s) and self._pressed_at < self._times[ON_SCREEN]
+            on_screen_at = self._times[ON_SCREEN] if key else max(self._times[ON_SCREEN], self._times[IN_PLACE])
+            self.is_early = is_from_before or at_s < on_screen_at + GUARD_S
             self._pressed_at = max(self._pressed_at, at_s)
             # A key that waited while the question appeared was meant for what was there before.
-            is_in_vain = (self.is_early or not self._is_answer) and not may_be_held and at_s >= self._shown_at
+            is_in_vain = (self.is_early or not self._is_answer) and not may_be_held and at_s >= self._times[SHOWN]
             seen = (self, self._version) if is_in_vain else None
             AnswerGuard.last_press = _Press(self._clock, key, at_s, seen)
         return self._is_answer
 
-    def _pressed_time(self, event: Message) -> float:
-        return self._clock() - age_of(event.time, time.monotonic())
-
-    def _arm_if_forgotten(self) -> None:
-        """Arm it if what it waits for was never painted, because something covered it."""
-        if self._shown_at == math.inf and not self.is_awaited("question"):
-            self.arm()
+    def _by_clock(self, at_s: float) -> float:
+        return self._clock() - age_of(at_s, time.monotonic())
 
     def _may_be_held(self, key: str, at_s: float) -> bool:
         """Whether the key may be held since before the question appeared, or since it counted."""
@@ -245,9 +250,11 @@ class AnswerGuard:
         app: Any = None if self._widget is None else self._widget.app
         return getattr(app, "keys", None)
 
-    def why_not(self, again: str) -> str:
+    def why_not(self, again: str, *, must_be_seen: bool = True) -> str:
         """Why the last key or click didn't count, and what to do: `again`."""
-        return (ASKED_ELSEWHERE if self.is_asked_elsewhere else TOO_SOON).format(again=again)
+        lag_s = self._fence.lag_s if must_be_seen and self._times[ON_SCREEN] == math.inf and self._fence else 0.0
+        why = ASKED_ELSEWHERE if self.is_asked_elsewhere else BEHIND if lag_s else TOO_SOON
+        return why.format(again=again, lag_s=lag_s)
 
 
 class QuestionGuard(AnswerGuard):
@@ -286,14 +293,11 @@ class QuestionGuard(AnswerGuard):
         """Ends a warning."""
         self._is_too_soon = False
         """Whether it shows that the last key or click didn't count. It shows until the next one, or would count."""
-        self._told_at = -math.inf
-        """When that was on the user's own screen."""
 
     def come(self) -> None:
         """Note that the user has come to the question, so that each key is meant for it."""
-        had_come = not (self.is_unasked or self.is_writing)
-        self.is_unasked = self.is_writing = False
-        if not had_come:
+        if self.is_unasked or self.is_writing:
+            self.is_unasked = self.is_writing = False
             self._show("")
 
     def enter(self, part: Widget) -> None:
@@ -307,10 +311,11 @@ class QuestionGuard(AnswerGuard):
         for key in take_waiting_keys(left) if left is not None and left is not part else ():
             press_in(part, key)
 
-    def follow(self, other: QuestionGuard) -> None:
+    def follow(self, other: QuestionGuard, *, was_on_screen: bool) -> None:
         """Note that the question of the other guard is shown here from now on."""
         self.is_unasked, self._typed_at = other.is_unasked, other._typed_at
-        self._was_read = other.was_read(other._clock())
+        self._was_read, self._was_on_screen = other.was_read(other._clock()), was_on_screen
+        self.note_move()
         self.typed += other.take_typed()
 
     def come_unasked(self) -> None:
@@ -337,9 +342,9 @@ class QuestionGuard(AnswerGuard):
         super().arm()
 
     def note_focus(self) -> None:
-        """Restart the pause. If the user moved the focus, they have seen the question that was on their screen then."""
+        """Restart the pause."""
         self._end_hold()
-        self.note_move(is_known=not self.is_unasked and self._on_screen_at < math.inf)
+        self.note_move()
 
     def takes(self, event: Message) -> bool:
         """Whether this key, click, or paste can be an answer. The Enter that ends a text isn't, however late."""
@@ -362,7 +367,8 @@ class QuestionGuard(AnswerGuard):
         was_held, binding = self._hold is not None, self._asks.binding_of(event.key)
         is_soon = rejects and self._may_reject_soon(event)
         can_answer = self.takes(event)
-        if (can_answer or is_soon) and not was_held:
+        goes_on = self.is_unasked and self._by_clock(event.time) < self._typed_at + self._hold_s
+        if (can_answer or is_soon) and not was_held and not goes_on:
             self.take_typed()
         is_text = self._is_text(event)
         if not is_text and binding is None and (no_answer or event.key.isdecimal()):
@@ -393,25 +399,25 @@ class QuestionGuard(AnswerGuard):
     def _is_text(self, event: Key) -> bool:
         """Add the key's character to what was typed. Returns whether that must be meant for the draft.
 
-        It must be if it was pressed before the keyboard's way here could be seen, or follows one that would decide.
+        It must be if it was pressed before the keyboard's way here could be seen, or follows another that would decide.
         """
         if not event.is_printable:
             return False
         self.typed += event.character or ""
-        self._typed_at = max(self._typed_at, self._pressed_time(event))
+        self._typed_at = max(self._typed_at, self._by_clock(event.time))
         if self.is_writing or not self.is_unasked:
             return self.is_writing
         self._has_just_come = self._has_just_come and not self.was_shown_before(event)
-        return self._has_just_come or self._has_answer
+        return self._has_just_come or (self._has_answer and len(set(self.typed)) > 1)
 
     def _may_reject_soon(self, event: Key) -> bool:
         """Whether a rejection may count without a pause before it, if one follows. Ask before `takes`.
 
         Not as the end of a word, though: no other character may have been typed just before.
         """
-        at_s = self._pressed_time(event)
+        at_s = self._by_clock(event.time)
         is_held = at_s < self._typed_at + GUARD_S or self._may_be_held(event.key, at_s)
-        return self.was_read(at_s) and at_s >= self._shown_at and not is_held and not self.is_asked_elsewhere
+        return self.was_read(at_s) and at_s >= self._times[SHOWN] and not is_held and not self.is_asked_elsewhere
 
     def is_bound_above(self, key: str) -> bool:
         """Whether the screen or the app does something for the key."""
@@ -452,13 +458,15 @@ class QuestionGuard(AnswerGuard):
 
     async def _hold_back(self, event: Key, action: str, decides: str) -> None:
         """Answer a moment later, unless something is pressed or the question changes before that."""
-        keyboard = self._keyboard
-        wait_s = HOLD_S if keyboard is None else keyboard.hold_s
-        if wait_s <= 0:
+        if self._hold_s <= 0:
             await self._decide(action)
         else:
             self._show(HELD.format(what=decides))
-            self._hold_for(wait_s, event, action)
+            self._hold_for(self._hold_s, event, action)
+
+    @property
+    def _hold_s(self) -> float:
+        return HOLD_S if self._keyboard is None else self._keyboard.hold_s
 
     def _hold_for(self, wait_s: float, event: Key, action: str) -> None:
         async def end() -> None:
@@ -492,10 +500,7 @@ class QuestionGuard(AnswerGuard):
         So the key that ends it is deliberate and not held.
         """
         self._pressed_at, AnswerGuard.last_press = -math.inf, None
-        if self._shown_at < math.inf:
-            self._shown_at = -math.inf
-        if self._on_screen_at < math.inf:
-            self._on_screen_at = -math.inf
+        self._times = {what: -math.inf if at_s < math.inf else at_s for what, at_s in self._times.items()}
 
     def press(self, event: MouseDown, what: object) -> None:
         """Record what is pressed: when the mouse button is released, something else may be there."""
@@ -515,22 +520,20 @@ class QuestionGuard(AnswerGuard):
 
     def may_answer(self, again: str, *, rejects: bool = False) -> bool:
         """Whether the key or click being handled can be an answer. If not, tell the user what to do: `again`."""
-        counts = self.can_answer and not (self.allows and not rejects and self.is_early)
+        must_be_seen = self.allows and not rejects
+        counts = self.can_answer and not (must_be_seen and self.is_early)
         if not counts:
-            self._show(self.why_not(again))
-            self._is_too_soon, self._told_at = True, math.inf
-            self.when_shown("too soon", self._note_told)
+            self._show(self.why_not(again, must_be_seen=must_be_seen))
+            self._is_too_soon, self._times[TOLD] = True, math.inf
+            self.when_shown(TOLD, partial(self._note, TOLD))
             self._warning = self._asks.set_timer(WARNING_S, self._end_too_soon)
         return counts
 
-    def _note_told(self, at_s: float) -> None:
-        self._told_at = self._clock() - age_of(at_s, time.monotonic())
-
     def _end_too_soon(self) -> None:
         """Show the keys again, unless there was no time to read that, or a key still wouldn't count."""
-        on_screen_at = self._on_screen_at if self.allows else -math.inf
+        on_screen_at = self._times[ON_SCREEN] if self.allows else -math.inf
         counts = self.is_open and self._clock() >= on_screen_at + GUARD_S and not self.is_asked_elsewhere
-        if counts and self._clock() >= self._told_at + WARNING_S:
+        if counts and self._clock() >= self._times[TOLD] + WARNING_S:
             self._show("")
         else:
             self._warning = self._asks.set_timer(GUARD_S, self._end_too_soon)

@@ -99,6 +99,10 @@ class FormCard(VerticalScroll, can_focus=True):
         """Those of a form with a single choice. They belong to the card, where a number is an answer."""
         if self._rows is not None:
             self._rows.show_whole()
+        self._leads_to_field = self._rows is None and bool(self._editors)
+        """Whether Tab is meant for the first field, because the question itself takes no answers."""
+        self._seen = set[FieldEditor]()
+        """The fields whose answer was in view whole, or that had the focus: some don't fit."""
         self._bubbling = set[events.Event]()
         """Keys that a field or button has had before the card."""
         self._parts, self._foot = Parts(self._bubbling), Parts(self._bubbling, "foot")
@@ -163,6 +167,11 @@ class FormCard(VerticalScroll, can_focus=True):
         self.watch(self.screen, "stack_updates", self.guard.arm)
         self.watch(self, "scroll_y", self._show_title, init=False)
 
+    def _note_in_view(self) -> None:
+        if self.screen.is_current:
+            shows = self._window.contains_region
+            self._seen |= {each for each in self._answerable if each.control.has_focus or shows(each.control.region)}
+
     def show_count(self, count: int) -> None:
         """Show how many questions are waiting, including this one."""
         self._count = count
@@ -177,6 +186,7 @@ class FormCard(VerticalScroll, can_focus=True):
         title = shown_line(cut(make_visible_line(self._agent_title), MAX_TITLE_CELLS), "bold $text-warning")
         question = shown_line(f": {begins}" if begins else "")
         self._title.update(Content.assemble(title, (what, "bold"), (more, "$foreground-muted"), question))
+        self.call_after_refresh(self._note_in_view)
 
     def _show_keys(self) -> None:
         """Show the keys that apply now. A warning replaces them, and the buttons don't move for it."""
@@ -237,7 +247,7 @@ class FormCard(VerticalScroll, can_focus=True):
         """Focus the card at the user's request; the first field if the key wasn't one of several pressed in a row."""
         keys = keys_of(self)
         is_meant = self.guard.is_open and keys is not None and keys.pause_s >= GUARD_S
-        self.guard.enter(self._stops[1] if is_meant and self._rows is None and self._editors else self)
+        self.guard.enter(self._stops[1] if is_meant and self._leads_to_field else self)
 
     @property
     def _stops(self) -> list[Widget]:
@@ -257,6 +267,7 @@ class FormCard(VerticalScroll, can_focus=True):
         if self._has_keyboard and not had:
             self.guard.take_typed()
             self.guard.note_focus()
+        self._note_in_view()
         self._show_keys()
 
     def on_resize(self) -> None:
@@ -339,10 +350,10 @@ class FormCard(VerticalScroll, can_focus=True):
         """Go to the next field or button, or to the conversation. It decides nothing, so it's never too soon."""
         stops = self._stops
         at = stops.index(self.screen.focused) if self.screen.focused in stops else 0
-        is_on_its_way = self.guard.is_unasked and not self.guard.can_answer
+        has_just_come = self.guard.is_unasked and not self.guard.can_answer
         if at == 0 and step < 0:
             self._below.leave(to_read=True)
-        elif at or not is_on_its_way:  # otherwise, the key was pressed to get here
+        elif at or not has_just_come or self._leads_to_field:  # otherwise, the key was pressed to get here
             self.screen.set_focus(stops[(at + step) % len(stops)])
 
     def action_move(self, step: int) -> None:
@@ -404,27 +415,27 @@ class FormCard(VerticalScroll, can_focus=True):
 
     def action_send(self) -> None:
         """Send a form if all fields are valid. A page is opened by its own key."""
-        if (
-            isinstance(self.asked, elicitation.Form)
-            and not self._unanswerable
-            and self.guard.may_answer("press it again")
-        ):
+        is_sendable = isinstance(self.asked, elicitation.Form) and not self._unanswerable
+        if is_sendable and self.guard.may_answer("press it again"):
             self._send()
 
     def _send(self) -> None:
-        """Send the form if all fields are valid; otherwise show next to each field what is wrong."""
-        fields = [editor.field for editor in self._editors]
-        values, wrong = check_all(fields, {editor.field.name: editor.raw for editor in self._editors})
+        """Send the form if all fields are valid, and were in view. Otherwise go to the first one that isn't."""
+        raw = {editor.field.name: editor.raw for editor in self._editors}
+        values, wrong = check_all([editor.field for editor in self._editors], raw)
         for editor in self._editors:
             editor.show_wrong(wrong.get(editor.field.name, ""))
-        if not wrong:
+        unseen = set(self._answerable) - self._seen if self._rows is None else set[FieldEditor]()
+        first = next((each for each in self._editors if each.field.name in wrong or each in unseen), None)
+        if first is None:
             self._give("accept", values)
-            return
-        editor = next(editor for editor in self._editors if editor.field.name in wrong)
-        if self._rows is None:
-            editor.focus_control()
+        elif self._rows is not None:
+            first.reveal()
         else:
-            editor.reveal()
+            first.focus_control()
+            if first in unseen:
+                self.guard.arm()
+                self.guard.warn("You hadn't seen this field: read on, then send again")
 
     def action_decline(self) -> None:
         if self.guard.may_answer("press 0 again", rejects=True):
@@ -436,11 +447,8 @@ class FormCard(VerticalScroll, can_focus=True):
             self.run_worker(copy(self.screen, make_visible_line(self.asked.url)))
 
     def _accept_page(self, again: str) -> None:
-        if (
-            isinstance(self.asked, elicitation.UrlVisit)
-            and is_openable(self.asked.url)
-            and self.guard.may_answer(again)
-        ):
+        is_acceptable = isinstance(self.asked, elicitation.UrlVisit) and is_openable(self.asked.url)
+        if is_acceptable and self.guard.may_answer(again):
             self._give("accept", None)
 
     def _answer_by(self, button: Button) -> None:

@@ -75,7 +75,7 @@ class FullRequest(AnswerableRequest):
     def begin(self, asked: ShownRequest) -> None:
         """Show the card's request, for the same user."""
         self.body.show_request(asked)
-        self.guard.follow(self._card.guard)
+        self.guard.follow(self._card.guard, was_on_screen=self.body.drawing.seen.is_all_seen)
         self.body.lay_out()
 
     def keys(self, *, is_cut: bool) -> Sequence[str]:
@@ -152,19 +152,12 @@ class FullRequest(AnswerableRequest):
         self.body.go_to(0 if direction < 0 else len(self.body.drawn.lines))
 
     def action_go_to_change(self, step: int) -> None:
-        """Go to the next change (1), or to the previous one (-1)."""
-        if step < 0:
-            self._go_to_change(self._change_from(self.body.at_row) - 1)
-        elif self.body.at_row >= self._subject.max_scroll_y:
-            self._go_to_change(len(self.body.drawn.hunks))
-        else:
-            self._go_to_change(self._change_from(self.body.at_row + 1))
-
-    def _go_to_change(self, index: int) -> None:
-        """Go to the first line of that change. If there isn't one, go to the nearest and say so."""
+        """Go to the next change (1), or to the previous one (-1). If there isn't one, go to the nearest and say so."""
         last = len(self.body.drawn.hunks) - 1
         if last < 0:
             return
+        is_at_end = step > 0 and self.body.at_row >= self._subject.max_scroll_y
+        index = last + 1 if is_at_end else self._change_from(self.body.at_row + (step > 0)) - (step < 0)
         which = "only" if not last else "first" if index < 0 else "last"
         self._subject.end()
         self.warn("" if last and 0 <= index <= last else f"This is the {which} change")

@@ -262,8 +262,9 @@ class RequestBody(Vertical):
 
     def on_mount(self) -> None:
         self.watch(self.app, "theme", self.redraw, init=False)
-        # The request is visible again only once the screens above it are gone.
-        self.watch(self.screen, "stack_updates", self._host.guard.arm, init=False)
+        # The request is visible again only once the screens above it are gone. At first, its screen is new itself.
+        guard = self._host.guard
+        self.watch(self.screen, "stack_updates", lambda times: guard.note_move(is_other=times > 1), init=False)
         self.watch(self.subject, "scroll_y", self._tell_view, init=False)
         self.screen.screen_layout_refresh_signal.subscribe(self, self._check_moves)
 

@@ -181,7 +181,7 @@ class AnswerableRequest(Vertical, can_focus=True):
         option = self._option_of(event.key)
         rejects = option is not None and option.is_rejection
         # What decides and is no option says why not.
-        decides = self._decision(event.key)
+        decides = "" if option is not None and self._leads_on(option) else self._decision(event.key)
         await self.guard.take_key(event, decides, no_answer, rejects=rejects, asks_on=option is None)
 
     def _option_of(self, key: str) -> PermissionOption | None:
@@ -198,6 +198,10 @@ class AnswerableRequest(Vertical, can_focus=True):
             option = self._option_of(key)
             return "" if option is None else kind_word(option)
         return binding.description if binding.action == "reject_and_say_why" else ""
+
+    def _leads_on(self, option: PermissionOption) -> bool:
+        """Whether to choose it only shows what wasn't in view yet. That allows nothing, so it's never too soon."""
+        return not option.is_rejection and self.body.has_more
 
     def binding_of(self, key: str) -> Binding | None:
         """The key's binding. A number or letter without an option has none, nor `w` if no option rejects."""
@@ -236,14 +240,14 @@ class AnswerableRequest(Vertical, can_focus=True):
             return
         option = self.options[index]
         self.guard.can_answer &= self.has_focus
+        leads_on = self._leads_on(option)
+        self.guard.is_early |= not self.body.drawing.seen.is_all_seen  # the terminal may have yet to show the end
         if not self.has_room:
             self.show_rest()
-            return
-        has_more = not option.is_rejection and self.body.has_more
-        if self.guard.may_answer(again, rejects=option.is_rejection or has_more):
-            self.guard.take_typed()
-            is_early = has_more and self.guard.is_early  # it counts as what leads on, at most
-            if option.is_rejection or (self.body.may_allow(option.option_id, again) and not is_early):
+        elif leads_on or self.guard.may_answer(again, rejects=option.is_rejection):
+            may_allow = option.is_rejection or self.body.may_allow(option.option_id, again)
+            if may_allow and not leads_on:
+                self.guard.take_typed()
                 self.user.answer_request(self.asked.request.key, option.option_id)
             else:
                 self.guard.arm()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
@@ -62,7 +63,8 @@ def _part(
     match part:
         case "mode" | "model":
             told = (one for one in conversation.options if one.category == part or (part == "mode" and _is_left(one)))
-            yield from map(_value, sorted(told, key=lambda one: one.category != part))
+            alike = groupby(sorted(told, key=lambda one: one.category == part), _label)
+            yield from (f"{label}: {', '.join(map(value_name, each))}" for label, each in alike)
         case "tokens":
             if conversation.usage is not None:
                 yield _usage(conversation.usage)
@@ -97,9 +99,8 @@ def _is_left(option: ConfigOption) -> bool:
     return (option.category or "").endswith("_mode") and any(option.value != first.value for first in choices)
 
 
-def _value(option: ConfigOption) -> str:
-    name = option.name if isinstance(option, BooleanOption) else (option.category or "").rpartition("_")[2]
-    return f"{name}: {value_name(option)}"
+def _label(option: ConfigOption) -> str:
+    return option.name if isinstance(option, BooleanOption) else (option.category or "").rpartition("_")[2]
 
 
 def _usage(usage: Usage) -> str:

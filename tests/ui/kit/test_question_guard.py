@@ -115,6 +115,15 @@ async def test_a_key_that_is_held_is_text_if_another_letter_follows(question: Qu
     assert (question.done, question.draft, question.warning) == ([], "yes", "")
 
 
+async def test_a_key_that_is_pressed_again_is_no_text_until_another_letter_follows(question: Question) -> None:
+    await question.press(*"yyy", after_s=0.2)
+    assert (question.done, question.draft) == ([], "")
+    assert "Too soon" in question.warning
+    await question.press("e", after_s=0.2)
+    await question.wait(10)
+    assert (question.done, question.draft) == ([], "yyye")
+
+
 async def test_a_letter_that_follows_slowly_loses_nothing(question: Question, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(answer_guard, "HOLD_S", 1.0)  # as for those who type slowly
     await question.press("y", "e", after_s=GUARD_S + 0.1)
@@ -348,6 +357,8 @@ class Multiplexer:
         is_known: bool = False,
         is_same: bool = False,
     ) -> None:
+        if is_same and key in self._on_its_way:
+            return
         self._on_its_way.pop(key, None)
         self._waits[key] = tell, is_known
         if key[1] != "too soon":  # that isn't about the question
@@ -387,10 +398,11 @@ def multiplexer(monkeypatch: pytest.MonkeyPatch) -> Multiplexer:
 
 
 @pytest.mark.parametrize(
-    ("was_shown", "comes", "is_known"), [(True, True, True), (False, True, False), (True, False, False)]
+    ("was_shown", "comes", "is_other"),
+    [(True, True, False), (True, False, False), (False, True, False), (False, False, False), (True, True, True)],
 )
-async def test_only_a_question_that_was_seen_and_gone_to_needs_no_time_to_get_there(
-    was_shown: bool, comes: bool, is_known: bool, multiplexer: Multiplexer, monkeypatch: pytest.MonkeyPatch
+async def test_only_a_question_that_was_on_the_users_screen_needs_no_time_to_get_there(
+    was_shown: bool, comes: bool, is_other: bool, multiplexer: Multiplexer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     multiplexer.lag_s = 5.0
     card = Card()
@@ -402,11 +414,53 @@ async def test_only_a_question_that_was_seen_and_gone_to_needs_no_time_to_get_th
     if comes:
         card.guard.come()
     card.guard.note_focus()
+    if is_other:
+        card.guard.arm()
     multiplexer.answer(card.clock())
     card.clock.now_s += GUARD_S
     multiplexer.pass_on(card.clock())
     await card.press("enter")
-    assert card.allowed == is_known
+    assert card.allowed == (was_shown and not is_other)
+    assert ("this terminal may show it 5 s late" in card.warning) == (not card.allowed)
+
+
+async def test_the_focus_does_not_restart_the_time_that_a_question_needs_to_get_there(
+    multiplexer: Multiplexer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    multiplexer.lag_s = 1.0
+    card = Card()
+    monkeypatch.setattr(answer_guard, "time", SimpleNamespace(monotonic=card.clock))
+    card.guard.note_news()
+    multiplexer.answer(card.clock())
+    card.clock.now_s += 0.9
+    card.guard.note_focus()
+    multiplexer.answer(card.clock())
+    for wait_s in (0.1, GUARD_S):
+        card.clock.now_s += wait_s
+        multiplexer.pass_on(card.clock())
+    await card.press("enter")
+    assert card.allowed
+
+
+async def test_only_a_click_waits_until_the_users_screen_shows_where_a_question_is_now(
+    multiplexer: Multiplexer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    multiplexer.lag_s = 1.0
+    card = Card()
+    monkeypatch.setattr(answer_guard, "time", SimpleNamespace(monotonic=card.clock))
+    card.guard.note_news()
+    multiplexer.answer(card.clock())
+    card.clock.now_s += multiplexer.lag_s
+    multiplexer.pass_on(card.clock())
+    card.guard.note_move()
+    multiplexer.answer(card.clock())
+    card.clock.now_s += GUARD_S
+    card.guard.press(MouseDown(None, 0, 0, 0, 0, 1, False, False, False), None)
+    assert card.guard.is_early
+    card.clock.now_s += GUARD_S
+    multiplexer.pass_on(card.clock())
+    await card.press("enter")
+    assert card.allowed
 
 
 @pytest.mark.parametrize(("key", "pressed_s"), [("y", 0.6), ("y", 1.2), ("n", 0.1)])

@@ -97,6 +97,7 @@ class BareBody(RequestBody):
         stub: Any = SimpleNamespace(region=Region(0, 0, 40, 9), scroll_offset=Offset(0, 0), go_to_line=lambda _: None)
         self._options = stub
         self.rows = RowCounts(1, 1, 0, 1, 4)
+        self.drawing.seen.is_all_seen = True
 
     def lay_out(self) -> None:
         """There is nothing to draw on."""

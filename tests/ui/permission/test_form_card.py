@@ -85,8 +85,9 @@ async def test_ctrl_s_sends_each_kind_in_its_own_type(is_default: bool) -> None:
     async with open_form(form(*(field for field, *_ in answers))) as page:
         for _, keys, _ in () if is_default else answers:
             await page.press_slowly(*keys, "tab")
-        await page.press_slowly("ctrl+s")
-        action, sent = await page.gets_answer()
+        while not page.answers:
+            await page.press_slowly("ctrl+s")
+        ((action, sent),) = page.answers
         assert (action, sent) == ("accept", expected)
         assert list(map(type, (sent or {}).values())) == list(map(type, expected.values()))
 
@@ -213,6 +214,45 @@ async def test_the_field_with_the_keyboard_stays_in_view_when_the_screen_gets_sm
         await page.until(lambda: "words" in page.text)
         await page.press("pageup", "pageup", *"more")
         await page.until(lambda: "wordsmore" in page.text)
+
+
+async def test_a_form_is_sent_only_once_all_its_fields_were_in_view() -> None:
+    fields = [TextField(f"f{number}", title=f"Field {number}") for number in range(12)]
+    async with open_form(form(*fields), size=(80, 24)) as page:
+        sent, focused = 0, list[str]()
+        while not page.answers:
+            await page.press_slowly("ctrl+s")
+            sent += 1
+            if not page.answers:
+                assert "You hadn't seen this field: read on, then send again" in page.words
+                focused.append(
+                    next(
+                        editor.field.name
+                        for editor in page.pilot.app.screen.query(FieldEditor)
+                        if editor.control.has_focus
+                    )
+                )
+        assert 1 < sent < len(fields)
+        assert "f0" not in focused
+        assert focused == sorted(set(focused), key=lambda name: int(name[1:]))
+
+
+async def test_a_form_that_was_read_to_its_end_is_sent_at_once() -> None:
+    fields = [TextField(f"f{number}", title=f"Field {number}") for number in range(12)]
+    async with open_form(form(*fields), size=(80, 24)) as page:
+        while "Field 11" not in page.text:
+            await page.press_slowly("pagedown")
+        await page.press_slowly("pagedown", "ctrl+s")
+        assert len(page.answers) == 1
+
+
+async def test_tab_leads_to_the_first_field_of_a_form_that_has_just_come() -> None:
+    async with open_page() as page:
+        await page.elicit(form(TextField("name"), TextField("more")))
+        page.pilot.app.screen.query_one(FormCard).guard.come_unasked()
+        await page.press("tab", *"Ada")
+        await page.press_slowly("ctrl+s")
+        assert [values for _, values in page.answers] == [{"name": "Ada"}]
 
 
 async def test_enter_leads_through_the_fields_and_from_the_last_one_sends() -> None:

@@ -307,6 +307,20 @@ async def test_keys_and_clicks_count_only_some_time_after_it_appeared() -> None:
         assert page.decisions == {"call": ALLOW.option_id}
 
 
+@pytest.mark.parametrize("content", [(), (EDIT,)])
+async def test_only_what_the_card_had_not_shown_needs_time_to_get_to_the_users_screen(
+    content: tuple[TextDiff, ...], request: pytest.FixtureRequest
+) -> None:
+    async with open_page(size=NARROW) as page:
+        await page.ask("call", content=content)
+        await page.enter_card()
+        request.getfixturevalue("far_screen")
+        await page.press("f")
+        page.clock.pass_guard()
+        await page.press("y")
+        assert bool(page.decisions) == (not content)
+
+
 async def test_enter_gives_the_first_answer_to_who_came_to_it() -> None:
     async with open_page() as page:
         await _open(page)
@@ -343,6 +357,15 @@ async def test_where_all_answers_allow_always_enter_starts_on_none(full: tuple[s
         page.clock.pass_guard()
         await page.press("enter")
         assert page.decisions == {"call": "b"}
+
+
+async def test_q_leads_back_to_the_card_as_it_closes_a_page() -> None:
+    async with open_page() as page:
+        await _open(page)
+        await page.press("q")
+        assert not _is_open(page)
+        assert page.card.has_focus
+        assert (page.decisions, page.draft) == ({}, "")
 
 
 async def test_escape_leads_back_to_the_card_where_keys_count_a_moment_later() -> None:
@@ -732,6 +755,28 @@ async def test_a_key_shows_a_request_without_room_at_once_and_says_no_half_sente
         await page.press("n")
         assert "Reject once in a moment; to write instead, type on" in page.words
         assert page.decisions == {}
+
+
+@pytest.mark.usefixtures("keys_are_held")
+async def test_a_key_that_allows_turns_pages_and_types_nothing_however_fast() -> None:
+    async with open_page(size=NARROW) as page:
+        await page.ask("call", content=(EDIT, WHOLE))
+        page.pilot.app.screen.query_one(PermissionCard).guard.come_unasked()
+        await page.settled()
+        page.clock.now_s += REPEAT_S
+        shown = [page.text]
+        while "Too soon" not in page.text:
+            await page.press("y")
+            assert _is_open(page)
+            assert page.text not in shown
+            shown.append(page.text)
+            page.clock.now_s += 0.15
+        await page.press("y", "y")
+        assert _is_open(page)
+        assert (len(shown) > 4, page.decisions, page.draft) == (True, {}, "")
+        page.clock.now_s += REPEAT_S
+        await page.press("y")
+        await page.until(lambda: page.decisions == {"call": ALLOW.option_id})
 
 
 async def test_a_letter_that_is_no_answer_does_nothing_but_say_which_keys_answer() -> None:

@@ -20,6 +20,7 @@ from acp_tui.conversation.facts import PermissionOption, RequestKey
 from acp_tui.ui.kit.answer_guard import GUARD_S
 from acp_tui.ui.kit.question_screen import QuestionScreen
 from acp_tui.ui.permission.form_card import FormCard
+from acp_tui.ui.permission.full_request import FullRequest
 from acp_tui.ui.permission.permission_card import PermissionCard
 from acp_tui.ui.prompt.input import IDLE_S, PromptInput
 from support.folding import ALLOW, REJECT
@@ -88,14 +89,17 @@ def timers(monkeypatch: pytest.MonkeyPatch) -> Timers:
     def set_timer(widget: Widget, delay: float, callback: Callable[[], Any], **options: Any) -> Any:
         return timers.set_timer(widget, delay, callback, **options)
 
-    for kind in (PermissionCard, FormCard, PromptInput, QuestionScreen):
+    for kind in (PermissionCard, FullRequest, FormCard, PromptInput, QuestionScreen):
         monkeypatch.setattr(kind, "set_timer", set_timer, raising=False)
     monkeypatch.setattr(QuestionScreen, "clock", staticmethod(timers.clock))
     return timers
 
 
 async def _ask(page: Page, kind: str, results: list[Any]) -> None:
-    if kind == "permission":
+    if kind == "long permission":
+        lines = "\n".join(f"step {number}" for number in range(99))
+        await page.ask("call", ALLOW, ALWAYS, REJECT, raw_input={"command": lines})
+    elif kind == "permission":
         await page.ask("call", ALLOW, ALWAYS, REJECT, raw_input={"command": "rm -rf build"})
     elif kind == "form":
         field = ChoiceField("choice", (FieldChoice("a", "A"), FieldChoice("b", "B"), FieldChoice("c", "C")))
@@ -107,7 +111,7 @@ async def _ask(page: Page, kind: str, results: list[Any]) -> None:
         await page.settled()
 
 
-@pytest.mark.parametrize("kind", ["permission", "form", "page", "dialog"])
+@pytest.mark.parametrize("kind", ["permission", "long permission", "form", "page", "dialog"])
 async def test_no_sentence_is_an_answer_and_none_is_lost(kind: str, timers: Timers) -> None:
     random = Random(SENTENCES)
     for sentence in random.sample(MESSAGES, SENTENCES):

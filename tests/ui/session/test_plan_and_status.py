@@ -279,7 +279,7 @@ async def test_another_kind_of_mode_is_beside_the_mode_once_it_is_switched() -> 
     async with open_page(OptionsReplaced((usual, MODE, MODEL))) as page:
         assert "  mode: Ask · model: Large 4" in page.status
         await page.apply(OptionsReplaced((left, MODE, MODEL)))
-        assert "mode: Ask · mode: Plan · model: Large 4" in page.status
+        assert "mode: Plan, Ask · model: Large 4 · F1 help" in page.status
 
 
 async def test_the_status_line_has_the_parts_that_were_chosen_in_their_order() -> None:
@@ -502,9 +502,10 @@ def test_a_mode_that_asks_less_is_known_by_its_id_or_name(value: str, name: str,
 
 
 def test_another_kind_of_mode_stays_beside_one_that_asks_less_while_there_is_room() -> None:
-    status = Status(agent="Codex", facts=("mode: Full access (no questions)", "mode: Plan", "model: 5.5"))
-    assert line_of(status, 60).plain.endswith("  mode: Full access (no questions) · mode: Plan")
-    assert line_of(status, 48).plain.endswith("  mode: Full access (no questions)")
+    status = Status(agent="Codex", facts=("mode: Plan, Full access (no questions)", "model: 5.5"))
+    assert line_of(status, 60).plain.endswith("  mode: Plan, Full access (no questions) · F1 help")
+    assert line_of(status, 48).plain.endswith("  mode: Plan, Full access (no questions)")
+    assert line_of(status, 44).plain.endswith("  no questions")
 
 
 @pytest.mark.parametrize(
