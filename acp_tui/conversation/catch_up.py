@@ -14,7 +14,7 @@ from typing import Final, NamedTuple, assert_never
 from acp_tui.conversation import UNSET, entries, facts, updates
 from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import ContentBlock, Text
-from acp_tui.conversation.conversation import Conversation, SubagentState
+from acp_tui.conversation.conversation import Conversation, Echo, SubagentState
 from acp_tui.conversation.elicitation import Form, UrlVisit
 from acp_tui.conversation.reducer import IDLE
 from acp_tui.conversation.tool_calls import IN_PROGRESS, UNFINISHED, ToolCall, ToolCallPatch
@@ -194,28 +194,34 @@ class _Retelling:
         blocks = blocks_of(message)
         if not self._is_sent(at, message):
             yield from (updates.MessageChunk(message.role, block, message_id) for block in blocks)
+            if message_id is not None and not blocks:  # the agent has emptied it
+                yield updates.MessageReplaced(message.role, message_id, (Text(""),))
+                yield updates.MessageReplaced(message.role, message_id, ())
             return
-        begins = at == self._begun
-        awaits_id = at in conversation.unaccepted
-        if awaits_id or message_id is not None:
-            yield updates.PromptSent(blocks, message.notes, awaits_id=True)
-            echo = conversation.echoes.get(message_id or "")
+        echo = conversation.echoes.get(message_id or "")
+        is_changed = message_id is not None and echo is None and bool(message.text)  # or its ID is free again
+        if message_id is not None or at in conversation.unaccepted:
+            yield updates.PromptSent(() if is_changed else blocks, message.notes, awaits_id=True)
+            if self._begun == self._running and conversation.state == IDLE and not conversation.has_run:
+                yield updates.StateReported(IDLE)  # since before it was accepted
+        elif at == self._begun:
+            yield updates.PromptSent(blocks, message.notes)
+            echo = conversation.echo if at == self._running else None
+            if echo is None:  # what comes then is no echo
+                echo = Echo(message.text, len(message.text))
         else:
-            yield updates.PromptSent(blocks, message.notes) if begins else updates.PromptJoined(blocks, message.notes)
-            echo = conversation.echo if begins and at == self._running else None
+            yield updates.PromptJoined(blocks, message.notes)
         if message_id is not None:
             yield updates.PromptAccepted(message_id)
+            if is_changed:
+                yield updates.MessageReplaced("user", message_id, blocks)
         if echo is not None and echo.matched:
             yield updates.MessageChunk("user", Text(echo.expected[: echo.matched]), message_id)
 
     def _is_sent(self, at: int, message: entries.Message) -> bool:
-        """Whether the user sent it here. Other messages of the user are from the agent's history."""
-        conversation = self._of
-        if message.role != "user" or at == conversation.open_message:
-            return False
-        awaits_id = message.message_id in conversation.echoes or at in conversation.unaccepted
-        in_turn = at == self._begun or (message.message_id is None and self._begun is not None)
-        return awaits_id or in_turn or bool(message.notes)
+        """Whether the user sent it here, and no chunk joins it. With an ID it belongs to a turn."""
+        is_sent = message.is_sent and at != self._of.open_message
+        return is_sent and (message.message_id is None or self._begun is not None)
 
     def _question(self, question: entries.Question) -> Iterator[updates.SessionUpdate]:
         key = next(self._keys)
@@ -251,9 +257,6 @@ def _subagent(state: SubagentState) -> Iterator[updates.SessionUpdate]:
     yield updates.SubagentReported(session_id, said.title, state.description, begun, state.is_cancellable)
     for update in retold(said):
         match update:
-            case updates.PromptSent(blocks) | updates.PromptJoined(blocks):
-                for block in blocks:
-                    yield updates.SubagentSaid(session_id, updates.MessageChunk("user", block))
             case (
                 updates.MessageChunk()
                 | updates.ToolCallReported()
@@ -342,7 +345,8 @@ def digest(conversation: Conversation, changed_files: Sequence[str], until: entr
     for exchange in exchanges:
         parts.append(f"## I asked\n\n{exchange.prompt}")
         if exchange.answer:
-            parts.append(f"## The agent answered\n\n{_quoted(exchange.answer)}")
+            quoted = "\n".join(f"> {line}".rstrip() for line in exchange.answer.split("\n"))
+            parts.append(f"## The agent answered\n\n{quoted}")
     if changed_files:
         names = [f"- {make_visible_line(name)}" for name in changed_files[:MAX_FILES]]
         more = len(changed_files) - MAX_FILES
@@ -386,10 +390,6 @@ def _shortened(text: str, limit: int) -> str:
         return text
     half = limit // 2
     return f"{text[:half].rstrip()}\n\n[…]\n\n{text[-half:].lstrip()}"
-
-
-def _quoted(text: str) -> str:
-    return "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
 
 
 def _plan(plan: facts.Plan) -> str:

@@ -32,6 +32,8 @@ class Message:
     parts: list[TextBuffer | ContentBlock] = field(default_factory=list)
     notes: tuple[str, ...] = ()
     """What the user should know about their prompt, one sentence each."""
+    is_sent: bool = field(default=False, compare=False)
+    """Whether the user sent it here. The agent told any other message of the user, also one that was sent before."""
 
     def append(self, block: ContentBlock) -> None:
         """Add a block. Text joins the text before it without a separator; any other block stays separate.

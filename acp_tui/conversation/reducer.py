@@ -130,8 +130,7 @@ def _replace_message(
     conversation: Conversation, role: updates.Role, message_id: str, blocks: tuple[ContentBlock, ...]
 ) -> Change:
     entry_id = _message_of(conversation, role, message_id)
-    entry = conversation.entries.changing(entry_id, entries.Message)
-    entry.replace(blocks)
+    conversation.entries.changing(entry_id, entries.Message).replace(blocks)
     return Change((entry_id,))
 
 
@@ -159,8 +158,7 @@ def _message_chunk(conversation: Conversation, chunk: updates.MessageChunk) -> C
         if (change := _announced_mode(conversation, chunk)) is not None:
             return Change(facts=(_fact(conversation, change),))
     entry_id = _message_for(conversation, chunk)
-    entry = conversation.entries.changing(entry_id, entries.Message)
-    entry.append(chunk.block)
+    conversation.entries.changing(entry_id, entries.Message).append(chunk.block)
     return Change((entry_id,))
 
 
@@ -226,7 +224,7 @@ NOT_TAKEN_UP: Final = "The agent didn't take it up."
 
 
 def _prompt_message(prompt: updates.PromptSent | updates.PromptJoined) -> entries.Message:
-    message = entries.Message("user", notes=prompt.notes)
+    message = entries.Message("user", notes=prompt.notes, is_sent=True)
     for block in prompt.blocks:
         message.append(block)
     return message

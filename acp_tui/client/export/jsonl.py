@@ -56,7 +56,7 @@ TYPES: Final[Mapping[type, str]] = {
 }
 """Written out, so that renaming a class doesn't require a new version of the format."""
 LEFT_OUT: Final[Mapping[type, tuple[str, ...]]] = {
-    entries.Message: ("message_id",),  # "entry" identifies it in both versions of the protocol
+    entries.Message: ("message_id", "is_sent"),  # "entry" identifies it in both versions of the protocol
     entries.ToolCallEntry: ("decided_on",),  # content is as the agent last reported it
     entries.Decision: ("is_ours",),  # the name says what was chosen
     FieldAnswer: ("is_choice",),  # the value is what is kept of it
