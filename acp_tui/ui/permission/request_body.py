@@ -472,7 +472,7 @@ class RequestBody(Vertical):
         """The rows of the subject on the screen; None while another screen covers them, or they aren't final."""
         if self.rows is None or self.asked is None or self._pending is not None or not self.drawn.is_whole:
             return None
-        if self.app.screen is not self.screen:
+        if self.screen not in self.app.screen_stack[-1:]:
             return None
         try:
             height = self.screen.find_widget(self.subject).visible_region.height

@@ -175,9 +175,9 @@ class EdgeLine(Static):
             return
         self._line = line
         self.update(line, layout=False)
-        front = self.app.screen
-        if self.is_attached and front.is_modal and front is not self.screen:
-            front.refresh(self.region)  # the dialog draws what is under it
+        for front in self.app.screen_stack[-1:]:  # none is left while the app ends
+            if self.is_attached and front.is_modal and front is not self.screen:
+                front.refresh(self.region)  # the dialog draws what is under it
 
 
 class StatusLine(EdgeLine):
@@ -369,7 +369,7 @@ class StartingLine(Static):
         self.tell()
 
     def tell(self) -> None:
-        if self._phase == FIRST_PHASE and self.is_attached and self.app.screen is not self.screen:
+        if self._phase == FIRST_PHASE and self.is_attached and self.screen not in self.app.screen_stack[-1:]:
             self._since = self._now()  # the user is asked before the agent is started
         seconds = int(self._now() - self._since)
         phase = "" if self._phase == FIRST_PHASE else self._phase

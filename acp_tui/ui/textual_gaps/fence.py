@@ -135,7 +135,9 @@ class Fence:
                 RETRY_S, widget.call_after_refresh, self._note_painted, key, wait, widget
             )
             return
-        rows = _rows_on_screen(widget) if widget.is_attached and widget.screen is self._app.screen else range(0)
+        # While the app ends, there may be no screen in front.
+        is_in_front = widget.is_attached and widget.screen in self._app.screen_stack[-1:]
+        rows = _rows_on_screen(widget) if is_in_front else range(0)
         if not rows:
             del self._waits[key]
             return

@@ -1,10 +1,13 @@
 """What surrounds the conversation: the plan, the status line, notices, and the modes that Shift+Tab cycles."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from rich.cells import cell_len
+from textual.app import App, ComposeResult
+from textual.content import Content
+from textual.screen import Screen
 
 from acp_tui.client.errors import AgentRefused
 from acp_tui.conversation import reducer
@@ -36,7 +39,7 @@ from acp_tui.conversation.updates import (
 )
 from acp_tui.ui.commands.help import HelpScreen
 from acp_tui.ui.session.status import Work
-from acp_tui.ui.session.status_line import STATES, Status, StatusLine, left_of, line_of
+from acp_tui.ui.session.status_line import STATES, EdgeLine, Status, StatusLine, left_of, line_of
 from support.folding import ALLOW, agent, ask, call, thought, user
 from support.screens import AGENT, open_page
 
@@ -678,3 +681,26 @@ async def test_a_line_that_has_left_the_screen_takes_news_under_a_dialog() -> No
         await line.remove()
         await page.pilot.app.push_screen(HelpScreen())
         line.show(Status(agent=AGENT))
+
+
+class _SaysLast(EdgeLine):
+    def on_unmount(self) -> None:
+        self.show_line(Content("the last word"))
+
+
+class _Tab(Screen[None]):
+    def compose(self) -> ComposeResult:
+        yield _SaysLast()
+
+
+class _Tabs(App[None]):
+    MODES: ClassVar = {"front": _Tab, "behind": _Tab}
+
+    async def on_mount(self) -> None:
+        for mode in ("front", "behind", "front"):
+            await self.switch_mode(mode)
+
+
+async def test_a_line_of_a_tab_behind_may_change_while_the_app_ends() -> None:
+    async with _Tabs().run_test() as pilot:
+        await pilot.pause()

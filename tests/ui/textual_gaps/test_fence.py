@@ -50,7 +50,7 @@ class Shown:
         self.terminal = Terminal()
         self.missed: set[int] = set()
         screen = SimpleNamespace(find_widget=lambda _: SimpleNamespace(visible_region=Region(0, 2, 10, 3)))
-        app: Any = SimpleNamespace(_batch_count=0, screen=screen)
+        app: Any = SimpleNamespace(_batch_count=0, screen_stack=[screen])
         self.widget: Any = SimpleNamespace(is_attached=True, screen=screen, call_after_refresh=_call)
         self.fence = Fence(app, lambda: self.terminal, self.missed)
         self.told: list[float] = []
