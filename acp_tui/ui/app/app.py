@@ -60,8 +60,8 @@ if TYPE_CHECKING:
 
 FIRST_STYLESHEETS, OTHER_STYLESHEETS = split_stylesheets()
 NO_HOST: Final = (
-    "No host keeps this session. Set sessions.host to ask or always: from the next start on, sessions can go on in"
-    " one. `acp-tui host` tells if a package is missing."
+    "No host keeps this session.{set} From the next start on, sessions can go on in one; `acp-tui host` tells if a"
+    " package is missing."
 )
 MAX_LEFT_LINES: Final = 1000
 QUIT_AGAIN_S: Final = 5.0
@@ -235,7 +235,7 @@ class AcpTuiApp(BaseApp):
             return "A host keeps this session already."
         if self.can_leave:
             return f"{(front.writing.why_not if front is not None else '') or NO_SESSION}."
-        return NO_HOST
+        return NO_HOST.format(set=" Set sessions.host to ask or always." * (self.settings.sessions.host == "never"))
 
     def _can_leave(self, tab: Tab) -> bool:
         """Whether the tab's session can go on without the screen, in a host that this process becomes."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 
 import anyio
@@ -11,6 +12,7 @@ import pytest
 
 from acp_tui.client.hosting import finding
 from acp_tui.client.hosting.finding import HostPaths
+from acp_tui.client.settings.settings import SessionSettings
 from acp_tui.ui.dialogs.session_rows import HOSTED, NEEDS_YOU
 from support.agents import REPLY, scripted, scripted_argv
 from support.desks import SESSION
@@ -200,3 +202,6 @@ async def test_a_session_of_ours_has_no_host_to_leave_it_to(user: User, frame_lo
         await desk.has_session()
         await (desk.do("detach") if way == "detach" else desk.send(way))
         await desk.shows("No host keeps this session. Set sessions.host to ask or always")
+        desk.app.settings = replace(desk.app.settings, sessions=SessionSettings(host="ask"))
+        await desk.do("detach")
+        await desk.shows("No host keeps this session. From the next start on")
