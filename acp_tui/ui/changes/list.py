@@ -60,9 +60,6 @@ class ChangeList(RowList, can_focus=True):
     class Moved(Message):
         """Another row is under the cursor."""
 
-    class Chosen(Message):
-        """The user chose the row under the cursor."""
-
     @property
     def change(self) -> ChangedPath | None:
         return None if self.row is None else self.row.value
@@ -93,9 +90,8 @@ class ChangeList(RowList, can_focus=True):
         self.post_message(self.Moved())
 
     @on(RowList.Clicked)
-    def action_choose(self) -> None:
-        if self.change is not None:
-            self.post_message(self.Chosen())
+    async def action_choose(self) -> None:
+        await self.run_action("screen.review")  # before the keys that follow
 
 
 class Preview(StripView):
@@ -206,8 +202,7 @@ class ChangesScreen(ModalScreen[None]):
         self._say("")
         self._look_at_change()
 
-    @on(ChangeList.Chosen)
-    def _open_change(self) -> None:
+    def action_review(self) -> None:
         self._say("")
         if self._list.change is not None:
             self._reviewed = self._list.change.path

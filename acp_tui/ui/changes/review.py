@@ -453,12 +453,18 @@ class ReviewScreen(ModalScreen[None]):
     def action_copy_text(self) -> None:
         self._view.copy_selected()
 
-    @work
-    async def action_edit(self) -> None:
+    def action_edit(self) -> None:
         if self._now is None or self._now.review.after is None:
             self._say("There is no file to open.")
             return
-        self._load(self._path, make_visible(await self._folder.edit(self._path)), self._view.hunk)
+        self._next_path = ""  # what is pressed now is for the editor, and isn't to write a file here
+        self._edit()
+
+    @work
+    async def _edit(self) -> None:
+        note = make_visible(await self._folder.edit(self._path))
+        self._next_path = self._path
+        self._load(self._path, note, self._view.hunk)
 
     def action_select(self, step: int) -> None:
         self._view.step(step, extends=True)
@@ -473,8 +479,9 @@ class ReviewScreen(ModalScreen[None]):
 
     @property
     def _revertible(self) -> Review | None:
-        """The shown state, if it's the current one and there is a change."""
-        review = None if self._sees_earlier or self._now is None else self._now.review
+        """The shown state, if it's the current one, and stays so, and there is a change."""
+        is_past = self._sees_earlier or self._path != self._next_path
+        review = None if is_past or self._now is None else self._now.review
         return review if review is not None and review.change is not None else None
 
     def action_revert_hunk(self) -> None:

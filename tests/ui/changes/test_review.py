@@ -301,6 +301,30 @@ async def test_the_editor_gets_the_file_and_what_it_did_is_shown(root: Path, mon
         assert (root / "a.py").read_bytes() == b"from the editor\n"
 
 
+@pytest.mark.parametrize("key", ["x", "X"])
+async def test_a_key_behind_that_of_the_editor_reverts_nothing(
+    root: Path, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    monkeypatch.setenv("VISUAL", "true")
+    async with open_changes(root) as page:
+        await page.change({"a.py": NEW})
+        monkeypatch.setattr(page.app, "suspend", nullcontext)
+        await page.open_review()
+        await page.press_at_once("e", key)
+        await page.until_shown("x revert hunk")
+        assert (root / "a.py").read_bytes() == NEW
+
+
+@pytest.mark.parametrize("key", ["x", "b"])
+async def test_a_key_behind_enter_in_the_list_does_nothing_to_the_file(root: Path, key: str) -> None:
+    async with open_changes(root) as page:
+        await page.change({"a.py": NEW})
+        await page.open_list()
+        await page.press_at_once("enter", key)
+        await page.until_shown("x revert hunk")
+        assert (root / "a.py").read_bytes() == NEW
+
+
 async def test_escape_leads_back_to_the_list(root: Path) -> None:
     async with open_changes(root) as page:
         await page.change({"a.py": NEW})
