@@ -60,6 +60,7 @@ ALLOWED: Final = {
     "ui/kit/desktop.py": {"os.write": "a constant, while an editor has the terminal"},
     "ui/textual_gaps/driver.py": {"os.write": "what Textual draws: drawings are made of visible text"},
     "ui/textual_gaps/shown_rows.py": {"rich.console": "Textual's, for the text of its strips"},
+    "ui/rendering/sixel.py": {"rich.console": "the same"},
     "ui/kit/themes.py": {"rich.console": "asked for colors"},
     "ui/kit/terminal_colors.py": {"os.write": "a constant asks the terminal"},
 }

@@ -21,7 +21,7 @@ from acp_tui.cli.prerequisites import command_of, reason_not_to_draw
 from acp_tui.cli.terminal import Headless, ready_to_run, say_left_out
 from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.configured_agents import config_file, read_configured_agents
-from acp_tui.client.desktop import ANSWER, QUESTION, SURE_QUESTION, UNANSWERED_S, lag_s
+from acp_tui.client.desktop import ANSWER, QUESTION, SURE_QUESTION, UNANSWERED_S, cell_size, draws_sixel, lag_s
 from acp_tui.client.doctor import AgentCheck, CheckResult, Verdict, check_machine, note, ok, printed, wrong
 from acp_tui.client.errors import ClientError, SettingsError
 from acp_tui.client.sessions.agent import Agent
@@ -32,6 +32,7 @@ from acp_tui.client.settings.mcp import Server, servers_at_start
 from acp_tui.client.settings.reader import read_settings
 from acp_tui.client.settings.settings import Settings
 from acp_tui.ui.commands.keymap import keymap_of
+from acp_tui.ui.conversation.images import Way, way_for
 from acp_tui.ui.kit.terminal_colors import FENCE, MUTE, exchange, has_unicode
 from acp_tui.ui.kit.themes import theme_notes
 
@@ -47,6 +48,14 @@ KITTY_QUERY: Final = "\x1b[?u" + SURE_QUESTION
 """Asks which keys can be told apart (Kitty's protocol)."""
 KITTY_ANSWER: Final = re.compile(rb"\x1b\[\?\d+u")
 ANSWER_LIMIT_S: Final = 1.0
+TRUE_COLOR: Final = ("truecolor", "24bit")
+"""Values of COLORTERM."""
+PICTURES: Final[Mapping[Way, str]] = {
+    "kitty": "sharp (kitty's protocol)",
+    "sixel": "sharp (sixel)",
+    "blocks": "as colored blocks",
+    "off": "only named: the terminal has too few colors",
+}
 
 
 def run(args: Args) -> int:
@@ -148,7 +157,7 @@ def _look_at_terminal(environ: Mapping[str, str]) -> Iterator[CheckResult]:
     else:
         yield _size()
         yield _keys(environ)
-        yield _frames(environ)
+        yield from _answers(environ)
     yield _colors(environ)
     yield _letters(environ)
     if environ.get("TMUX"):
@@ -175,7 +184,7 @@ def _size() -> CheckResult:
 def _colors(environ: Mapping[str, str]) -> CheckResult:
     if environ.get("NO_COLOR"):
         return ok("Colors", "none, because NO_COLOR is set")
-    if environ.get("COLORTERM") in ("truecolor", "24bit"):
+    if environ.get("COLORTERM") in TRUE_COLOR:
         return ok("Colors", "16 million")
     count = "256" if "256" in environ.get("TERM", "") else "16"
     return ok("Colors", f"{count}; if it has more, set COLORTERM=truecolor")
@@ -197,13 +206,22 @@ def _keys(environ: Mapping[str, str]) -> CheckResult:
     return note("Keys", "Shift+Enter may look like Enter here: Ctrl+J makes a new line everywhere")
 
 
-def _frames(environ: Mapping[str, str]) -> CheckResult:
+def _answers(environ: Mapping[str, str]) -> Iterator[CheckResult]:
+    """What follows from the answers to the questions that the screen asks, too."""
     answer = _answer_to(QUESTION + SURE_QUESTION) if environ.get("TERM", "") not in MUTE else b""
-    sure = FENCE.search(answer)
-    later_s = lag_s(sure[0].decode() if sure else "") if ANSWER.encode() in answer else UNANSWERED_S
-    if not later_s:
-        return ok("Questions", "the terminal says when it has shown one, so answers count soon after")
-    return note("Questions", f"the terminal doesn't say when it has shown one, so allowing takes {later_s:g} s longer")
+    found = FENCE.search(answer)
+    sure = found[0].decode() if found else ""
+    later_s = lag_s(sure) if ANSWER.encode() in answer else UNANSWERED_S
+    words = f"the terminal doesn't say when it has shown one, so allowing takes {later_s:g} s longer"
+    soon = ok("Questions", "the terminal says when it has shown one, so answers count soon after")
+    yield note("Questions", words) if later_s else soon
+    colors = (
+        "truecolor" if environ.get("COLORTERM") in TRUE_COLOR else "256" if "256" in environ.get("TERM", "") else None
+    )
+    way = way_for("auto", environ, colors if not environ.get("NO_COLOR") else None)
+    if way == "sixel" and not (draws_sixel(sure) and cell_size(sys.stderr.fileno())):
+        way = "blocks"
+    yield ok("Pictures", PICTURES[way])
 
 
 def _answer_to(query: str) -> bytes:

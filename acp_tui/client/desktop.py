@@ -6,13 +6,17 @@ terminal (OSC 52), which doesn't confirm it.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shlex
 import shutil
+import struct
 import subprocess
+import termios
 import time
 from base64 import b64encode
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 from typing import Final, TypeAlias
@@ -213,6 +217,20 @@ def said(length: int, tool: str, *, by_terminal: bool) -> str:
     if by_terminal:
         return f"Copied {characters} through the terminal"
     return "Couldn't copy: it is too long for the terminal, and wl-copy, xclip, xsel, or pbcopy isn't installed"
+
+
+def draws_sixel(sure_answer: str) -> bool:
+    """Whether a terminal draws sixel graphics, by its answer to `SURE_QUESTION`."""
+    return "4" in sure_answer.rstrip("c").split(";")[1:]
+
+
+def cell_size(terminal: int) -> tuple[int, int] | None:
+    """Width and height of a terminal's cell in pixels; None if it doesn't say that."""
+    sizes = bytes(8)
+    with suppress(OSError):
+        sizes = fcntl.ioctl(terminal, termios.TIOCGWINSZ, sizes)
+    rows, columns, width, height = struct.unpack("4H", sizes)
+    return (width // columns, height // rows) if 0 < columns <= width and 0 < rows <= height else None
 
 
 def lag_s(sure_answer: str) -> float:

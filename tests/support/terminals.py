@@ -191,10 +191,11 @@ def on_terminal(
         opened.close()
 
 
-def set_size(terminal: int, size: tuple[int, int]) -> None:
-    """Columns and rows; its process is notified."""
+def set_size(terminal: int, size: tuple[int, int], cell: tuple[int, int] = (0, 0)) -> None:
+    """Columns and rows, and how many pixels a cell has; its process is notified."""
     columns, rows = size
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    sizes = struct.pack("HHHH", rows, columns, columns * cell[0], rows * cell[1])
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, sizes)
 
 
 def environment(home: Path) -> dict[str, str]:

@@ -73,9 +73,10 @@ class Appearance:
     ascii: bool = setting(
         False, "Whether to draw lines and icons in ASCII. acp-tui always does if the locale isn't UTF-8."
     )
-    images: Literal["auto", "kitty", "blocks", "off"] = setting(
+    images: Literal["auto", "kitty", "sixel", "blocks", "off"] = setting(
         "auto",
-        "How to show pictures: with Kitty's protocol, as colored blocks, by name only, or as well as the terminal can.",
+        "How to show pictures: with Kitty's protocol, as sixel graphics, as colored blocks, by name only, or as well as"
+        " the terminal can.",
     )
     sidebar: Literal["auto", "on", "off"] = setting(
         "auto",

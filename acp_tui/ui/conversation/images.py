@@ -10,14 +10,18 @@ from typing import Any, Literal, TypeAlias
 from textual.app import App
 from textual.widget import Widget
 
+from acp_tui.client.desktop import MULTIPLEXERS
 from acp_tui.client.terminals.feeder import Feeder
 from acp_tui.ui.rendering.kitty import KittyTerminal, draws_placeholders, kitty_picture
 from acp_tui.ui.rendering.pictures import NotAPicture, Picture, block_picture
+from acp_tui.ui.rendering.sixel import sixel_picture, with_graphics
+from acp_tui.ui.textual_gaps.driver import FramePacer
 from acp_tui.ui.textual_gaps.internals import write_to_terminal
 
-Wanted: TypeAlias = Literal["auto", "kitty", "blocks", "off"]
+Wanted: TypeAlias = Literal["auto", "kitty", "sixel", "blocks", "off"]
 """How the user wants pictures to be shown."""
-Way: TypeAlias = Literal["kitty", "blocks", "off"]
+Way: TypeAlias = Literal["kitty", "sixel", "blocks", "off"]
+"""`sixel`: blocks, if the terminal doesn't say that it draws that."""
 Found: TypeAlias = Picture | NotAPicture | None
 """None if the picture isn't decoded yet."""
 
@@ -28,7 +32,11 @@ def way_for(wanted: Wanted, environ: Mapping[str, str], color_system: str | None
         return "off"
     wants_kitty = wanted == "kitty" or (wanted == "auto" and draws_placeholders(environ))
     # Kitty's placeholders encode a picture's ID as a color, which takes true color.
-    return "kitty" if wants_kitty and color_system == "truecolor" else "blocks"
+    if wants_kitty and color_system == "truecolor":
+        return "kitty"
+    # Multiplexers know only the text. SSH passes on TERM alone.
+    is_multiplexed = not MULTIPLEXERS.isdisjoint(environ) or environ.get("TERM", "").startswith(("tmux", "screen"))
+    return "sixel" if wanted in ("auto", "sixel") and not is_multiplexed else "blocks"
 
 
 def pictures_for(view: Widget, wanted: Wanted, on_decoded: Callable[[object], None]) -> Pictures | None:
@@ -39,12 +47,20 @@ def pictures_for(view: Widget, wanted: Wanted, on_decoded: Callable[[object], No
     match way_for(wanted, environ, None if app.no_color else colors):
         case "off":
             return None
-        case "blocks":
+        case "sixel" if isinstance(pacer := getattr(app, "pacer", None), FramePacer):
+            pacer.shown.with_graphics = with_graphics
+            return Pictures(partial(_sixel_or_blocks, pacer, wanted == "sixel"), on_decoded)
+        case "sixel" | "blocks":
             return Pictures(block_picture, on_decoded)
         case "kitty":
             terminal = KittyTerminal(partial(_write, app), is_in_tmux="TMUX" in environ)
             app.app_resume_signal.subscribe(view, lambda _: terminal.forget(), immediate=True)
             return Pictures(partial(kitty_picture, terminal), on_decoded, terminal)
+
+
+def _sixel_or_blocks(pacer: FramePacer, is_sure: bool, data: str) -> Picture:
+    draws_sixel = is_sure or (pacer.terminal is not None and pacer.terminal.draws_sixel)
+    return sixel_picture(pacer, data) if draws_sixel and pacer.cell_size() is not None else block_picture(data)
 
 
 def _write(app: App[Any], sequence: str) -> None:

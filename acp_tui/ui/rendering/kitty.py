@@ -130,13 +130,13 @@ def kitty_picture(terminal: KittyTerminal, data: str) -> Picture:
     size, pixels = decode(data, (MAX_COLUMNS * CELL[0], MAX_ROWS * CELL[1]))
     png = BytesIO()
     pixels.save(png, "PNG")
-    return Picture(size, lambda width, _: _Placeholders(terminal, png.getvalue(), _cells(size, width)))
+    return Picture(size, lambda width, _: _Placeholders(terminal, png.getvalue(), cells_of(size, width)[1]))
 
 
-def _cells(size: Size, width: int) -> Size:
-    """Columns and rows for a picture of this size in pixels."""
+def cells_of(size: Size, width: int) -> tuple[Size, Size]:
+    """How large a picture of this size is shown: in pixels, and in columns and rows."""
     pixels = fit(size, (width * CELL[0], MAX_ROWS * CELL[1]))
-    return -(-pixels[0] // CELL[0]), -(-pixels[1] // CELL[1])
+    return pixels, (-(-pixels[0] // CELL[0]), -(-pixels[1] // CELL[1]))
 
 
 class _Placeholders(Lines):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64decode
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
 from io import BytesIO
 from itertools import groupby, zip_longest
@@ -76,7 +76,7 @@ def block_picture(data: str) -> Picture:
     Raises: NotAPicture.
     """
     size, pixels = decode(data, HALF_BLOCKS)
-    return Picture(size, lambda width, rows: _half_blocks(_resized(pixels, fit(size, (width, 2 * rows)))))
+    return Picture(size, lambda width, rows: _half_blocks(resized(pixels, fit(size, (width, 2 * rows)))))
 
 
 def fit(size: Size, room: Size) -> Size:
@@ -123,10 +123,10 @@ def _decode(data: bytes, room: Size) -> tuple[Size, Image]:
             width, height = height, width
         image.draft(None, room)  # lets JPEG decode no more detail than needed
         ImageOps.exif_transpose(image, in_place=True)
-        return (width, height), _resized(image, fit((width, height), room))
+        return (width, height), resized(image, fit((width, height), room))
 
 
-def _resized(image: Image, size: Size) -> Image:
+def resized(image: Image, size: Size) -> Image:
     if image.mode == "I;16":  # converting it directly would clip everything brighter than the darkest 256th
         image = image.point(lambda value: value / 256).convert("L")
     rgba = image.convert("RGBA")
@@ -134,13 +134,17 @@ def _resized(image: Image, size: Size) -> Image:
 
 
 def _half_blocks(image: Image) -> Rows:
+    # Styles are expensive, so make only those in view.
+    return Rows(partial(row_of, upper, lower) for upper, lower in pixel_pairs(image))
+
+
+def pixel_pairs(image: Image) -> Iterator[tuple[list[Pixel], list[Pixel]]]:
+    """The upper and the lower pixels of each row of cells."""
     width = image.width
     values = iter(image.tobytes())
     pixels: list[Pixel] = list(zip(values, values, values, values, strict=True))
     rows = [pixels[at : at + width] for at in range(0, len(pixels), width)]
-    pairs = zip_longest(rows[::2], rows[1::2], fillvalue=[CLEAR] * width)
-    # Styles are expensive, so make only those in view.
-    return Rows(partial(row_of, upper, lower) for upper, lower in pairs)
+    return zip_longest(rows[::2], rows[1::2], fillvalue=[CLEAR] * width)
 
 
 def row_of(upper: list[Pixel], lower: list[Pixel]) -> Strip:
@@ -148,12 +152,12 @@ def row_of(upper: list[Pixel], lower: list[Pixel]) -> Strip:
 
 
 def _segment(upper: Pixel, lower: Pixel, count: int) -> Segment:
-    glyph, style = _half_block(upper, lower)
+    glyph, style = half_block(upper, lower)
     return Segment(glyph * count, style)
 
 
 @lru_cache(maxsize=8_192)
-def _half_block(upper: Pixel, lower: Pixel) -> tuple[str, Style | None]:
+def half_block(upper: Pixel, lower: Pixel) -> tuple[str, Style | None]:
     has_upper, has_lower = upper[3] >= OPAQUE, lower[3] >= OPAQUE
     if has_upper and has_lower:
         return "▀", Style.from_color(_color(upper), _color(lower))

@@ -6,6 +6,7 @@ Textual 8.2.8 queues thirty frames, and the system buffers more, so over a slow 
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import select
 import termios
@@ -27,7 +28,7 @@ from textual.message import Message
 from textual.messages import InBandWindowResize
 from textual.screen import Screen
 
-from acp_tui.client.desktop import ANSWER, QUESTION, SURE_QUESTION, lag_s
+from acp_tui.client.desktop import ANSWER, QUESTION, SURE_QUESTION, cell_size, draws_sixel, lag_s
 from acp_tui.ui.textual_gaps.fence import Fence
 from acp_tui.ui.textual_gaps.flow_control import LOST_S, FlowControl
 from acp_tui.ui.textual_gaps.shown_rows import ShownRows, rows_of
@@ -137,6 +138,8 @@ class PacedDriver(LinuxDriver):
         """Counted by the thread that reads, whose event it is."""
         self._sure: deque[int] = deque()
         """The numbers of the questions whose answers can be told from the others."""
+        self.draws_sixel = False
+        """Whether it says that it draws pictures as sixel graphics."""
         self.lag_s = lag_s("")
         """How long what was answered may still be on its way to the user."""
         self._has_to_report = False
@@ -201,7 +204,7 @@ class PacedDriver(LinuxDriver):
             return
         number = None
         if message.answer != ANSWER:
-            self.lag_s = lag_s(message.answer)
+            self.lag_s, self.draws_sixel = lag_s(message.answer), draws_sixel(message.answer)
             if not self._sure:
                 return  # not to us
             number = self._sure.popleft()
@@ -321,21 +324,29 @@ class FramePacer:
         driver = self._app._driver
         return driver if isinstance(driver, PacedDriver) else None
 
+    def cell_size(self) -> tuple[int, int] | None:
+        """How many pixels a cell of the terminal has; None if it draws no graphics."""
+        return cell_size(self.terminal.fileno) if self.terminal is not None else None
+
     def display(self, renderable: RenderableType | None, send: Callable[[RenderableType | None], None]) -> None:
         """Send this frame, or as much of it as fits, and the rest later."""
         rows, terminal = rows_of(renderable), self.terminal
         is_dropped = self._app._batch_count > 0  # by Textual (8.2.8), which wouldn't draw these rows again
         if rows and (is_dropped or (terminal is not None and len(rows) > self._rows_to_send(terminal))):
             self._missed.update(rows)
-            self._send_missed_later()
+            self.send_missed_later()
             return
         sent = 0 if terminal is None else terminal.flow.sent
+        self.shown.room = math.inf if terminal is None else terminal.flow.room(time.monotonic())
         send(renderable and self.shown.lean(renderable, self._app.screen._compositor.size))
         if terminal is not None and (length := terminal.flow.sent - sent):
             if rows:
-                self._row_length += (length / len(rows) - self._row_length) * ROW_LENGTH_WEIGHT
+                text_length = max(length - self.shown.graphics_sent, 0)
+                self._row_length += (text_length / len(rows) - self._row_length) * ROW_LENGTH_WEIGHT
             if terminal.flow.answers:
                 terminal.ask()
+        if self.shown.lacks_room:
+            self.send_missed_later()
         self.fence.note_sent()
 
     def _rows_to_send(self, terminal: PacedDriver) -> int:
@@ -352,32 +363,39 @@ class FramePacer:
         """Draw what wasn't drawn during a batch. Textual would wait for the screen's next message."""
         if self._app._batch_count:  # it was inside another one
             return
-        if self._missed:
-            self._send_missed_later()
+        if self._missed or self.shown.blurred:
+            self.send_missed_later()
         if self._app.screen_stack:
             self._app.screen.check_idle()
 
-    def _send_missed_later(self) -> None:
+    def send_missed_later(self) -> None:
+        """Send what there was no room for, and graphics that are ready now, as soon as there is room."""
         if self._retry is None:
             self._retry = asyncio.get_running_loop().call_later(RETRY_S, self._send_missed)
 
     def _send_missed(self) -> None:
         self._retry = None
-        if not self._missed or not self._app.is_running or not self._app.screen_stack or self._app._batch_count:
+        are_missed, blurred = bool(self._missed), self.shown.blurred
+        if (
+            not (are_missed or blurred)
+            or not self._app.is_running
+            or not self._app.screen_stack
+            or self._app._batch_count
+        ):
             return
         terminal = self.terminal
         asking = self.fence.unsent_rows
-        is_small = bool(asking) or len(self._missed) <= SMALL_ROWS
+        is_small = are_missed and (bool(asking) or len(self._missed) <= SMALL_ROWS)
         if terminal is not None and not terminal.flow.has_room(time.monotonic(), is_small=is_small):
-            self._send_missed_later()
+            self.send_missed_later()
             return
         # From the bottom up: the prompt and new text are there. What asks comes first: nobody can answer a half.
         count = len(self._missed) if terminal is None else len(asking) or self._rows_to_send(terminal)
-        rows = sorted(self._missed, key=lambda y: (y in asking, y), reverse=True)[:count]
+        rows = sorted(self._missed, key=lambda y: (y in asking, y), reverse=True)[:count] or blurred
         self._missed.difference_update(rows)  # the same set always: the fence looks at it
         draw_rows_again(self._app.screen, rows)  # intermediate states were never sent, and aren't missed
-        if self._missed:
-            self._send_missed_later()
+        if self._missed or (are_missed and blurred):
+            self.send_missed_later()
 
 
 def has_room(app: App[Any], *, is_small: bool) -> bool:

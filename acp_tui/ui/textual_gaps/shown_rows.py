@@ -5,9 +5,10 @@ Textual sends every row of a changed region; while an answer streams, all rows m
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Final, TypeAlias
 
@@ -54,6 +55,16 @@ class ShownRows:
         self._size = Size()
         self._rows: list[Row | None] = []
         """None for a row that isn't fully known."""
+        self.with_graphics: Callable[[Strip, Console], str | None] = lambda _, __: None
+        """What shows a strip with graphics; None if it has none, and "" if they aren't ready."""
+        self._pictured: dict[int, bool] = {}
+        """Rows that have graphics: whether those are still to be drawn."""
+        self.room = math.inf
+        """After so many characters of graphics, a frame draws no more of them."""
+        self.graphics_sent = 0
+        """How many the last one has sent."""
+        self.lacks_room = False
+        """Whether it had more."""
 
     def __len__(self) -> int:
         """How many rows the terminal has; 0 before anything was shown."""
@@ -63,14 +74,20 @@ class ShownRows:
         """Forget everything: something else may have written to the terminal or cleared it."""
         self._rows = [None] * len(self._rows)
 
+    @property
+    def blurred(self) -> Sequence[int]:
+        """The rows without their graphics."""
+        return [y for y, is_blurred in self._pictured.items() if is_blurred]
+
     def lean(self, update: RenderableType, size: Size) -> RenderableType:
         """Wrap a screen update so that it sends as few characters as possible. Other updates stay as they are."""
         if size != self._size:
-            self._size, self._rows = size, [None] * size.height
+            self._size, self._rows, self._pictured = size, [None] * size.height, {}
         return LeanUpdate(self, update) if isinstance(update, LayoutUpdate | ChopsUpdate) else update
 
     def written(self, update: LayoutUpdate | ChopsUpdate, console: Console) -> str:
         """Return the characters to send for an update, and record it as shown."""
+        self.graphics_sent, self.lacks_room = 0, False
         changed = {y: row for y, pieces in _pieces_of(update) if (row := self._merged(y, pieces, console))}
         is_layout = isinstance(update, LayoutUpdate)  # Textual requests a full redraw
         written, moved = ("", {}) if is_layout else self._scrolled(changed)
@@ -84,13 +101,28 @@ class ShownRows:
 
     def _merged(self, y: int, pieces: Iterable[Piece], console: Console) -> Row:
         """The row with these pieces in it, or only the pieces if the rest isn't known."""
-        new = {x: RowPart.at(x, strip, console) for x, strip in pieces if strip.cell_length}
+        self._pictured.pop(y, None)
+        new = {x: self._part(y, x, strip, console) for x, strip in pieces if strip.cell_length}
         row = {**new}
         for x, part in (self._shown(y) or {}).items():
             for at, strip in _uncovered(x, part, new):
-                row[at] = RowPart.at(at, strip, console)
+                row[at] = self._part(y, at, strip, console)
         row = dict(sorted(row.items()))
         return row if self._is_whole(row) else new
+
+    def _part(self, y: int, x: int, strip: Strip, console: Console) -> RowPart:
+        """The part for a strip: with graphics, unless the frame has no room for them."""
+        part = RowPart.at(x, strip, console)
+        text = self.with_graphics(strip, console)
+        if text is None or y >= self._size.height - 1:  # below a graphic in the last row, a terminal scrolls
+            return part
+        drawn = RowPart(part.end, text, strip)
+        is_shown = (self._shown(y) or {}).get(x) == drawn
+        is_drawn = is_shown or (text != "" and self.graphics_sent < self.room)
+        self.graphics_sent += len(text) * (is_drawn and not is_shown)
+        self.lacks_room |= text != "" and not is_drawn
+        self._pictured[y] = self._pictured.get(y, False) or not is_drawn
+        return drawn if is_drawn else part
 
     def _is_whole(self, row: Row) -> bool:
         """Whether its parts cover the whole width without gaps."""
@@ -101,7 +133,7 @@ class ShownRows:
 
         To scroll, it sets margins, feeds lines at the bottom or in reverse at the top, and resets the margins.
         """
-        step = self._step_of_most(changed)
+        step = self._step_of_most(changed) if not self._pictured else 0  # xterm would move graphics all over the screen
         moved = [y for y, row in changed.items() if step and row == self._shown(y + step)]
         if not moved:
             return "", {}

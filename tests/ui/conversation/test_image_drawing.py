@@ -8,17 +8,23 @@ from typing import Any
 
 import pytest
 from PIL import Image as Pillow
+from textual.app import App
 from textual.pilot import Pilot
 
 from acp_tui.conversation.content import Audio, BlobResource, ContentBlock, Image, Text
 from acp_tui.conversation.tool_calls import BlockContent
 from acp_tui.conversation.updates import MessageChunk, PromptSent, SessionUpdate
+from acp_tui.ui.base.app import picture_of
 from acp_tui.ui.conversation import images
 from acp_tui.ui.conversation.drawing import DEFAULT_FOLDS
 from acp_tui.ui.conversation.images import way_for
 from acp_tui.ui.kit.themes import DARK, LIGHT
 from acp_tui.ui.rendering.ascii import Ascii
+from acp_tui.ui.rendering.kitty import PLACEHOLDER
 from acp_tui.ui.rendering.pictures import Picture, block_picture
+from acp_tui.ui.textual_gaps.driver import FramePacer
+from acp_tui.ui.textual_gaps.flow_control import FlowControl
+from acp_tui.ui.textual_gaps.shown_rows import LeanUpdate
 from support.folding import agent, call, prompt
 from support.scenes import chart, encoded, png_header, quarters
 from support.screens import Page, ScreenApp, new_session, open_page, settled, show
@@ -227,16 +233,22 @@ KITTY = {"TERM": "xterm-kitty"}
 @pytest.mark.parametrize(
     ("wanted", "environ", "color_system", "way"),
     [
-        ("auto", {}, "truecolor", "blocks"),
-        ("auto", {}, "256", "blocks"),
+        ("auto", {}, "truecolor", "sixel"),
+        ("auto", {}, "256", "sixel"),
         ("auto", {}, "standard", "off"),
         ("auto", {}, None, "off"),
         ("auto", KITTY, "truecolor", "kitty"),
-        ("auto", KITTY, "256", "blocks"),
+        ("auto", KITTY, "256", "sixel"),
         ("auto", KITTY, None, "off"),
         ("kitty", {}, "truecolor", "kitty"),
         ("kitty", {}, "256", "blocks"),
         ("blocks", KITTY, "truecolor", "blocks"),
+        ("blocks", {}, "truecolor", "blocks"),
+        ("sixel", KITTY, "truecolor", "sixel"),
+        ("sixel", {}, "standard", "off"),
+        ("auto", {"TERM": "tmux-256color", "TMUX": "/tmp/tmux-0/default,1,0"}, "truecolor", "blocks"),
+        ("auto", {"TERM": "screen.xterm-256color"}, "256", "blocks"),
+        ("sixel", {"ZELLIJ": "0"}, "truecolor", "blocks"),
         ("off", KITTY, "truecolor", "off"),
     ],
 )
@@ -244,6 +256,102 @@ def test_the_best_way_is_taken_that_the_terminal_has_and_the_user_wants(
     wanted: Any, environ: dict[str, str], color_system: str | None, way: str
 ) -> None:
     assert way_for(wanted, environ, color_system) == way
+
+
+# In terminals that draw them
+
+GRAPHIC = "\x1bP0;1q"
+
+
+class DrawingTerminal:
+    """A terminal with graphics, which takes whatever it is sent."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *, draws_sixel: bool = True) -> None:
+        self.draws_sixel = draws_sixel
+        self.flow = FlowControl()
+        self.cell: tuple[int, int] | None = (10, 20)
+        self.frames: list[str] = []
+
+        def display(app: App[Any], _: object, frame: Any) -> None:
+            if isinstance(frame, LeanUpdate):
+                self.frames.append(frame.render_segments(app.console))
+
+        monkeypatch.setattr(FramePacer, "terminal", self)
+        monkeypatch.setattr(FramePacer, "cell_size", lambda _: self.cell)
+        monkeypatch.setattr(App, "_display", display)
+
+    def has_input_since(self, _: float) -> bool:
+        return False
+
+    def takes_graphics(self) -> bool:
+        return any(GRAPHIC in frame for frame in self.frames)
+
+
+@pytest.mark.usefixtures("paints")
+async def test_a_terminal_with_graphics_draws_pictures_and_a_saved_screen_has_blocks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    terminal = DrawingTerminal(monkeypatch)
+    async with open_page(_says(_image(encoded(quarters(60))))) as page:
+        await page.until(terminal.takes_graphics)
+        await _drawn(page)
+        saved = picture_of(page.pilot.app)
+        assert "▀" in saved
+        assert PLACEHOLDER not in saved
+        assert "\x1b" not in saved
+        assert "▀▀▀▀▀█" in page.text
+
+
+@pytest.mark.usefixtures("paints")
+async def test_a_dialog_over_a_picture_dims_it_and_leaves_it_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = DrawingTerminal(monkeypatch)
+    async with open_page(_says(_image(encoded(quarters(60)))), size=(140, 40)) as page:
+        await page.until(terminal.takes_graphics)
+        await _drawn(page)
+        terminal.frames.clear()
+        await page.press("f1")
+        await page.until(lambda: "▀" in "".join(terminal.frames))
+        assert not terminal.takes_graphics()
+        await page.press("escape")
+        await page.until(terminal.takes_graphics)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "draws_sixel", "cell"), [("auto", False, (10, 20)), ("auto", True, None), ("sixel", True, None)]
+)
+@pytest.mark.usefixtures("paints")
+async def test_other_terminals_get_blocks(
+    wanted: Any, draws_sixel: bool, cell: tuple[int, int] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal = DrawingTerminal(monkeypatch, draws_sixel=draws_sixel)
+    terminal.cell = cell
+    async with open_page(agent("Look:", "a")) as page:
+        page.view.show_as(DEFAULT_FOLDS, wanted)
+        await page.apply(_says(_image()))
+        await page.until(lambda: PIXELS in page.text)
+        await _drawn(page)
+        assert not terminal.takes_graphics()
+
+
+@pytest.mark.usefixtures("paints")
+async def test_who_wants_graphics_gets_them_from_a_terminal_that_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = DrawingTerminal(monkeypatch, draws_sixel=False)
+    async with open_page(agent("Look:", "a")) as page:
+        page.view.show_as(DEFAULT_FOLDS, "sixel")
+        await page.apply(_says(_image()))
+        await page.until(terminal.takes_graphics)
+
+
+HOSTILE = f"{GRAPHIC}#1;2;100;0;0#1~\x1b\\ {PLACEHOLDER}\u0305\u0305"
+
+
+@pytest.mark.usefixtures("paints")
+async def test_no_text_of_an_agent_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = DrawingTerminal(monkeypatch)
+    async with open_page(agent(f"{HOSTILE} end of it", "m"), _shows(Text(HOSTILE))) as page:
+        await page.until(lambda: "end of it" in "".join(terminal.frames))
+        await _drawn(page)
+        assert not terminal.takes_graphics()
 
 
 # Pictures of them: `--snapshot-update` updates them; look at each

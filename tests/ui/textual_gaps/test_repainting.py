@@ -186,3 +186,111 @@ def test_a_style_is_sent_once_for_neighbors_that_share_it() -> None:
     assert "ab  " in ShownRows().written(
         LayoutUpdate([[Strip([Segment("ab", styles[1]), Segment("  ", styles[3])], 4)]], Region(0, 0, 4, 1)), console
     )
+
+
+# Graphics over cells
+
+
+class Graphics:
+    """Draws rows of which the text begins with `Picture`, if they are ready."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        terminal.shown.with_graphics = self
+        self.is_ready = True
+
+    def __call__(self, strip: Strip, _: Console) -> str | None:
+        if not strip.text.startswith("Picture"):
+            return None
+        return f"<{strip.text.strip()}>".ljust(strip.cell_length) if self.is_ready else ""
+
+
+def test_a_picture_is_text_until_its_graphics_are_ready() -> None:
+    terminal = Terminal()
+    graphics = Graphics(terminal)
+    graphics.is_ready = False
+    rows = [*lines_from(0, 5), "Picture 1", "Picture 2", *lines_from(5, 13)]
+    terminal.draw(layout(rows))
+    assert terminal.rows == rows
+    assert terminal.shown.blurred == [5, 6]
+
+    graphics.is_ready = True
+    sent = terminal.draw(chops(dict(enumerate(rows))))
+
+    assert sent.count("<Picture") == 2
+    assert "of a long answer" not in sent
+    assert not terminal.shown.blurred
+
+
+def test_graphics_that_are_shown_are_not_sent_again_even_without_room() -> None:
+    terminal = Terminal()
+    Graphics(terminal)
+    rows = ["Picture 1", *lines_from(0, 19)]
+    terminal.draw(layout(rows))
+    terminal.shown.room = 0
+
+    sent = terminal.draw(chops({0: "Picture 1", 1: "Another"}))
+
+    assert "Picture" not in sent
+    assert terminal.rows[:2] == ["<Picture 1>", "Another"]
+    assert not terminal.shown.lacks_room
+
+
+def test_a_frame_sends_graphics_until_it_has_no_room() -> None:
+    terminal = Terminal()
+    Graphics(terminal)
+    terminal.shown.room = SIDE + 1
+    rows = [*(f"Picture {number}" for number in range(5)), *lines_from(0, 15)]
+    sent = terminal.draw(layout(rows))
+    assert sent.count("<Picture") == 2
+    assert terminal.shown.graphics_sent == 2 * SIDE
+    assert terminal.shown.lacks_room
+    assert terminal.shown.blurred == [2, 3, 4]
+
+    terminal.draw(chops({2: "Picture 2", 3: "a line", 4: "Picture 4"}))
+    assert terminal.rows[:5] == ["<Picture 0>", "<Picture 1>", "<Picture 2>", "a line", "<Picture 4>"]
+    assert not terminal.shown.lacks_room
+    assert not terminal.shown.blurred
+
+
+def test_nothing_is_scrolled_while_there_are_graphics() -> None:
+    terminal = Terminal()
+    Graphics(terminal)
+    terminal.draw(layout(["Picture", *lines_from(0, 19)]))
+    moved = dict(enumerate(lines_from(1, 19), 1))
+
+    assert "\x1b[r" not in terminal.draw(chops(moved))
+    assert terminal.rows == ["<Picture>", *lines_from(1, 19)]
+
+    terminal.draw(chops({0: "line"}))
+    assert "\x1b[r" in terminal.draw(chops(dict(enumerate(lines_from(2, 19), 1))))
+
+
+def test_there_are_no_graphics_in_the_last_row_where_a_terminal_would_scroll() -> None:
+    terminal = Terminal()
+    Graphics(terminal)
+    terminal.draw(layout([*lines_from(0, 18), "Picture", "Picture"]))
+    assert terminal.rows[-2:] == ["<Picture>", "Picture"]
+    assert not terminal.shown.blurred
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_is_shown_with_graphics_is_the_last_frame(seed: int) -> None:
+    rng = random.Random(seed)
+    terminal = Terminal()
+    graphics = Graphics(terminal)
+    rows = lines_from(0)
+    terminal.draw(layout(rows))
+    for _ in range(30):
+        graphics.is_ready = rng.random() < 0.7
+        terminal.shown.room = rng.choice([0, 1, 2 * SIDE, 1_000])
+        changed = {
+            y: rng.choice(["Picture", "line", f"line {y}", rows[(y + 1) % 20]])
+            for y in range(HEIGHT)
+            if rng.random() < 0.5
+        }
+        terminal.draw(chops(changed))
+        rows = [changed.get(y, row) for y, row in enumerate(rows)]
+        assert [row.strip("<>") for row in terminal.rows] == rows
+    graphics.is_ready, terminal.shown.room = True, 10_000
+    terminal.draw(chops({y: rows[y] for y in terminal.shown.blurred}))
+    assert terminal.rows[:-1] == [f"<{row}>" if row == "Picture" else row for row in rows[:-1]]
