@@ -340,8 +340,8 @@ def _source(text: str) -> Path | str:
 
 def _size(text: str) -> tuple[int, int]:
     columns, _, rows = text.partition("x")
-    if not (columns.isdecimal() and rows.isdecimal() and 0 < int(columns) <= 1000 and 0 < int(rows) <= 1000):
-        raise argparse.ArgumentTypeError(f"{text} isn't a size such as 120x40 (columns x rows)")
+    if not (columns.isdecimal() and rows.isdecimal() and 20 <= int(columns) <= 1000 and 8 <= int(rows) <= 1000):
+        raise argparse.ArgumentTypeError(f"{text} isn't a size such as 120x40 (columns x rows, 20x8 to 1000x1000)")
     return int(columns), int(rows)
 
 

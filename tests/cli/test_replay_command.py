@@ -89,6 +89,7 @@ def test_each_way_to_call_them(line: str, values: tuple[Any, ...], runs: Callabl
         ("replay run.jsonl --speed fast", "fast isn't a number"),
         ("render run.jsonl", "needs -o FILE"),
         ("render run.jsonl -o a.svg --size big", "big isn't a size"),
+        ("render run.jsonl -o a.svg --size 10x2", "10x2 isn't a size"),
         ("render run.jsonl -o a.svg --at 3 --at-text done", "both name a moment"),
     ],
 )
