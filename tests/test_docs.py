@@ -52,6 +52,12 @@ def test_every_link_into_a_page_leads_to_a_heading(page: Path) -> None:
         assert anchor in [re.sub(r"[^\w -]", "", each.lower()).replace(" ", "-") for each in headings]
 
 
+@pytest.mark.parametrize("page", PAGES, ids=IDS)
+def test_no_empty_line_breaks_a_table(page: Path) -> None:
+    blocks = page.read_text(encoding="utf-8").split("\n\n")
+    assert [block for block in blocks if block.startswith("| ") and "\n|--" not in block] == []
+
+
 def test_every_place_on_the_map_exists() -> None:
     text = (ROOT / "acp_tui/README.md").read_text()
     named = {each for each in re.findall(r"`([\w./]+(?:/|\.(?:py|tcss|md|toml)))`", text) if "NAME" not in each}

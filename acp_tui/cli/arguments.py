@@ -15,14 +15,22 @@ from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, NoReturn, TypeAlias
 
 from acp_tui import __version__
 from acp_tui.cli import ExitCode
-from acp_tui.cli.command import WORDS, CliCommand, UsageError, Value, ValueKind
+from acp_tui.cli.command import WORDS, CliCommand, Late, UsageError, Value, ValueKind
 from acp_tui.cli.commands import ALWAYS, COMMANDS, split_command
 from acp_tui.client.errors import AgentNotFound, ClientError
 from acp_tui.client.transcript import RecordTo
+
+if TYPE_CHECKING:
+    import acp_tui.client.agents.catalogue
+    import acp_tui.client.settings.settings
+    import acp_tui.client.transcript.index
+    import acp_tui.client.transcript.recording_plan
+else:
+    acp_tui = Late("acp_tui")
 
 Args: TypeAlias = argparse.Namespace
 """The parsed values: `word`, and each option by its long name.
@@ -147,7 +155,13 @@ def _complete(args: Args, command: CliCommand, agent_argv: tuple[str, ...] | Non
             raise UsageError(unquoted_prompt(words))
         args.word, words = None, args.word
     resumed = getattr(args, "resume", None)
-    is_prompt = resumed is not None and command.takes_prompt and words is None and " " in (args.word or "")
+    is_prompt = (
+        resumed is not None
+        and command.takes_prompt
+        and args.word is not None
+        and words is None
+        and (" " in args.word or (_is_recorded(resumed) and not _is_agent(args.word)))
+    )
     if resumed and (len(resumed.split()) > 1 or (is_prompt and _is_agent(resumed))):
         raise UsageError(taken_as_id(resumed))
     if is_prompt:
@@ -181,13 +195,23 @@ def _complete(args: Args, command: CliCommand, agent_argv: tuple[str, ...] | Non
 
 
 def _is_agent(word: str) -> bool:
-    """Whether the word before `-- COMMAND` names another agent; otherwise it's the prompt."""
-    from acp_tui.client.agents.catalogue import find_agent  # most command lines name one
-
+    """Whether the word before `-- COMMAND`, or with --resume, names an agent; otherwise it's the prompt."""
     try:
-        return bool(find_agent(word))
+        return bool(acp_tui.client.agents.catalogue.find_agent(word))
     except ClientError as error:
         return not isinstance(error, AgentNotFound)
+
+
+def _is_recorded(session_id: str) -> bool:
+    """Whether it begins the ID of a recorded session, which knows its agent."""
+    if not session_id:
+        return False
+    settings = acp_tui.client.settings.settings.RecordingSettings()
+    store = acp_tui.client.transcript.recording_plan.recording_store(settings)
+    try:
+        return acp_tui.client.transcript.index.SessionIndex(store).find(session_id) is not None
+    except ClientError:  # such as for several, which is told when one is needed
+        return True
 
 
 def _choice(name: str | None, argv: tuple[str, ...] | None, args: Args) -> ChosenAgent | None:
@@ -316,8 +340,8 @@ def _source(text: str) -> Path | str:
 
 def _size(text: str) -> tuple[int, int]:
     columns, _, rows = text.partition("x")
-    if not (columns.isdecimal() and rows.isdecimal() and 0 < int(columns) <= 1000 and 0 < int(rows) <= 1000):
-        raise argparse.ArgumentTypeError(f"{text} isn't a size such as 120x40 (columns x rows)")
+    if not (columns.isdecimal() and rows.isdecimal() and 20 <= int(columns) <= 1000 and 8 <= int(rows) <= 1000):
+        raise argparse.ArgumentTypeError(f"{text} isn't a size such as 120x40 (columns x rows, 20x8 to 1000x1000)")
     return int(columns), int(rows)
 
 

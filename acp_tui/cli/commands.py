@@ -285,7 +285,7 @@ COMMANDS: Final[tuple[CliCommand, ...]] = (
         options=(
             Option(
                 ("--output", "-o"),
-                "all that was said (.md, .jsonl), or the screen (.svg, .txt; - prints that)",
+                "a new file: all that was said (.md, .jsonl), or the screen (.svg, .txt; - prints that)",
                 _FILE,
                 is_required=True,
             ),

@@ -88,7 +88,8 @@ def _command_of(choice: ChosenAgent, resumed: str | None) -> AgentCommand:
         flag = f"--{choice.name}"
         flagged = (f"{each.name} {flag}".strip() for each in COMMANDS for one in each.options if flag in one.flags)
         if is_unknown and resumed:
-            error.hint = taken_as_id(resumed)
+            unknown = f"a prompt for one that isn't recorded needs its agent, too: AGENT PROMPT --resume {resumed}"
+            error.hint = f"{taken_as_id(resumed)}\n{unknown}"
         elif is_unknown and (near := nearest(choice.name, (each.name for each in COMMANDS)) or next(flagged, "")):
             _agents, _, others = error.hint.partition("\n")
             error.hint = f"did you mean acp-tui {near}?\n{others}"

@@ -81,7 +81,10 @@ def _nothing_matches(what: str, query: str, rows: Iterable[PickerRow[Any]], advi
     """Say so, with the words of the rows' names that were probably meant."""
     texts = [f"{row.label} {row.names}".lower() for row in rows]
     known = {word for text in texts for word in re.findall(r"[^\W_]{3,}", text)}
-    near = [word if word in known else nearest(word, sorted(known)) or word for word in query.lower().split()]
+    near = [
+        word if word in known else nearest(word, sorted(each for each in known if each[0] == word[0])) or word
+        for word in query.lower().split()
+    ]
     is_there = near != query.lower().split() and any(all(word in text for word in near) for text in texts)
     meant = f"; did you mean {' '.join(near)}?" if is_there else ""
     say(f"no {what} matches {query!r}{meant}{advice}")
@@ -168,9 +171,10 @@ def print_help(args: Args) -> int:
 def _text(name: str | None) -> str:
     if name is None:
         return overview()
+    command = command_named(name)
     if name in topics():
-        return _page(name)
-    if command := command_named(name):
+        return (f"Options: acp-tui {name} --help\n\n" if command else "") + _page(name)
+    if command:
         return help_of(command)
     near = nearest(name, (*topics(), *(each.name for each in COMMANDS)))
     keys = f"for keys and slash commands: acp-tui keys {name}"

@@ -22,8 +22,7 @@ from acp_tui.cli.screen import fitted, run_app, told_afterwards
 from acp_tui.cli.sessions import files_of, recordings_index, session_named
 from acp_tui.client.errors import ClientError
 from acp_tui.client.export.facts import ExportFacts
-from acp_tui.client.export.writing import SUFFIXES, export
-from acp_tui.client.private_files import replacing
+from acp_tui.client.export.writing import SUFFIXES, export, require_new, write
 from acp_tui.client.sessions.marks import SessionMarks
 from acp_tui.client.sessions.session_history import past_session, sandbox_of
 from acp_tui.client.settings.reader import SettingsRead
@@ -139,6 +138,9 @@ def write_rendering(args: Args) -> int:
     view = View(at, args.size, args.theme or DARK.name)
     prompts = () if args.prompt is None else (args.prompt,)
     source = session_named(args.word)
+    if args.output != STDOUT:
+        with ExitOnError(ExitCode.ERROR):
+            require_new(args.output)
     if args.output.suffix.lower() not in SUFFIXES:
         return run_render(source, args.output, view, DemoUser(prompts))
     if view.at is not None:
@@ -147,7 +149,7 @@ def write_rendering(args: Args) -> int:
 
 
 def run_export(source: RecordedSession | Path | str, output: Path) -> int:
-    """Write what was said, in the format of the file's suffix, unless there is such a file. Returns the exit status."""
+    """Write what was said, in the format of the file's suffix. Returns the exit status."""
     with ExitOnError(ExitCode.ERROR), recordings_of(source) as files:
         if isinstance(source, RecordedSession):
             (past,) = SessionMarks().marked([past_session(source)])
@@ -167,20 +169,14 @@ def run_export(source: RecordedSession | Path | str, output: Path) -> int:
 
 def run_render(source: RecordedSession | Path | str, output: Path, view: View, user: DemoUser) -> int:
     """Write a view of a recording, or of what the scripted agent plays for `user`. Returns the exit status."""
-    try:
+    with ExitOnError():
         suffix = ".txt" if output == STDOUT else suffix_of(output)
         content = asyncio.run(_rendered(source, suffix, view, user))
-        if output == STDOUT:
-            print(content.decode(), end="")
-            return ExitCode.DONE
-        with replacing(output) as file:
-            file.write(content)
-    except ClientError as error:
-        say_error(error)
-        return ExitCode.USAGE
-    except OSError as error:
-        say(f"can't write {output}: {error.strerror or error}")
-        return ExitCode.ERROR
+    if output == STDOUT:
+        print(content.decode(), end="")
+        return ExitCode.DONE
+    with ExitOnError(ExitCode.ERROR):
+        write(output, [content])
     _say_written(output, source)
     return ExitCode.DONE
 

@@ -321,8 +321,8 @@ class Headless:
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say = say
 
-    async def log_in(self, _: AuthenticationRequired) -> bool:
-        return False
+    async def log_in(self, _: AuthenticationRequired) -> None:
+        return None
 
     async def trusts(self, project: ProjectServers) -> None:
         self._say(f"MCP servers skipped: you haven't trusted {project.file} yet; acp-tui asks about it on the screen")

@@ -83,6 +83,8 @@ class AuthenticationRequired(ClientError):
         named = said.auth_methods if said is not None else ()
         self.methods = tuple(sorted(methods, key=lambda method: method.method_id not in named))
         self.said = said
+        self.tried: AuthMethod | None = None
+        """What the user chose just before, in vain."""
 
 
 class Unsupported(ClientError):

@@ -72,14 +72,16 @@ def test_a_topic_is_laid_out_for_a_terminal_and_is_markdown_in_a_pipe(
 ):
     assert main(["help", topic]) == 0
     page = capfd.readouterr().out
-    assert page.startswith("# ")
+    options = f"Options: acp-tui {topic} --help\n\n"
+    assert page.startswith(options) == (topic in NAMED)
+    assert page.removeprefix(options).startswith("# ")
     assert re.findall(r"\]\((?!https:)", page) == []
     monkeypatch.setenv("COLUMNS", "60")
     monkeypatch.setattr("acp_tui.cli.reference.sys.stdout.isatty", lambda: True)
     assert main(["help", topic]) == 0
     out = capfd.readouterr().out
     assert topics()[topic] in out
-    assert "# " not in out.splitlines()[0]
+    assert "# " not in out.removeprefix(options).splitlines()[0]
     assert "\x1b" not in out
     assert max(map(len, out.splitlines())) <= 60
 

@@ -89,6 +89,7 @@ def test_each_way_to_call_them(line: str, values: tuple[Any, ...], runs: Callabl
         ("replay run.jsonl --speed fast", "fast isn't a number"),
         ("render run.jsonl", "needs -o FILE"),
         ("render run.jsonl -o a.svg --size big", "big isn't a size"),
+        ("render run.jsonl -o a.svg --size 10x2", "10x2 isn't a size"),
         ("render run.jsonl -o a.svg --at 3 --at-text done", "both name a moment"),
     ],
 )
@@ -142,14 +143,23 @@ def test_a_moment_behind_the_end_shows_the_end_and_that_is_said(
     assert ("You are welcome." in output.read_text()) is is_said
 
 
-def test_what_is_rendered_can_be_read_by_the_user_only_also_where_it_was_there(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["a.svg", "a.txt", "a.md", "a.jsonl"])
+def test_a_file_that_is_there_stays(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    recording, output = tmp_path / "run.jsonl", tmp_path / name
+    write(recording, two_turns(), HEADER)
+    output.write_text("mine")
+    assert main(["render", str(recording), "-o", str(output)]) == 1
+    assert output.read_text() == "mine"
+    assert f"{output} already exists.\n  Choose another name, or delete it." in capsys.readouterr().err
+
+
+def test_what_is_rendered_can_be_read_by_the_user_only(tmp_path: Path) -> None:
     write(tmp_path / "run.jsonl", two_turns(), HEADER)
     modes = {}
     before = os.umask(0)
     try:
         for suffix in (".svg", ".txt"):
             output = tmp_path / f"a{suffix}"
-            output.touch()
             assert run_render(tmp_path / "run.jsonl", output, View(size=(60, 20)), USER) == 0
             modes[suffix] = oct(stat.S_IMODE(output.stat().st_mode))
     finally:
@@ -212,7 +222,7 @@ def test_a_dash_prints_the_screen_and_nothing_else(tmp_path: Path, capfd: pytest
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(tmp_path / "run.jsonl", two_turns(), HEADER)
-    assert run_render(tmp_path / "run.jsonl", tmp_path / "none" / "a.txt", View(), USER) == 1
+    assert main(["render", str(tmp_path / "run.jsonl"), "-o", str(tmp_path / "none" / "a.txt")]) == 1
     assert "none/a.txt: No such file" in capsys.readouterr().err
 
 

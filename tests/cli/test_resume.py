@@ -14,7 +14,7 @@ import pytest
 from anyio import to_thread
 
 from acp_tui.cli import exec_start, start_modes
-from acp_tui.cli.arguments import ChosenAgent, options_of
+from acp_tui.cli.arguments import ChosenAgent, options_of, read_arguments
 from acp_tui.cli.main import main
 from acp_tui.cli.sessions import (
     find_resumed,
@@ -207,7 +207,14 @@ async def test_a_session_of_another_agent_is_not_resumed_in_the_one_that_is_name
     assert "belongs to somebody, not gemini" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("line", [["exec", "--resume", "ID", "Zebras again"], ["exec", "-p", "So?", "--resume", "ID"]])
+@pytest.mark.parametrize(
+    "line",
+    [
+        ["exec", "--resume", "ID", "Zebras again"],
+        ["exec", "-p", "So?", "--resume", "ID"],
+        ["exec", "Zebras", "--resume", "ID"],
+    ],
+)
 async def test_a_turn_in_a_recorded_session_needs_no_agent_to_be_named(
     line: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -225,7 +232,23 @@ async def test_a_turn_in_a_recorded_session_needs_no_agent_to_be_named(
     assert await to_thread.run_sync(main, [*words, "--mode", "plan"]) == 0
     ((command, prompt, continued, cwd),) = begun
     assert (command.name, command.options, continued, cwd) == ("somebody", (("mode", "plan"),), session_id, tmp_path)
-    assert prompt in ("Zebras again", "So?")
+    assert prompt in ("Zebras again", "So?", "Zebras")
+
+
+async def test_one_word_is_an_agent_or_the_prompt_for_a_recorded_session(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session_id = await record(tmp_path, "Zebras?")
+    for line, values in (
+        (["Zebras", "--resume", session_id], (None, "Zebras")),
+        (["gemini", "--resume", session_id], ("gemini", None)),
+        (["Zebras", "--resume", "nope"], ("Zebras", None)),
+        (["Zebras", "--resume"], ("Zebras", None)),
+    ):
+        _, args = read_arguments(line)
+        assert (args.agent and args.agent.name, args.prompt) == values
+    assert main(["Zebras", "--resume", "nope"]) == 127
+    assert "needs its agent, too: AGENT PROMPT --resume nope" in capsys.readouterr().err
 
 
 def test_a_turn_in_a_session_that_is_not_recorded_needs_its_agent(capsys: pytest.CaptureFixture[str]) -> None:

@@ -53,8 +53,6 @@ def test_a_session_leaves_nothing_that_others_can_read(home: Path) -> None:
 
 def test_no_command_leaves_anything_that_others_can_read(home: Path) -> None:
     agent = ("--", sys.executable, "-P", "-m", "acp_tui.demo", "markdown", "--speed", "0")
-    for name in ("out.txt", "out.svg"):
-        (home / name).touch()
     commands = (
         ("exec", "--prompt", "hello", "--record", "run.jsonl", *agent),
         ("redact", "run.jsonl", "-o", "redacted.jsonl"),

@@ -58,6 +58,9 @@ def place(program, folder):
 NPM: Final = (
     _COMMON
     + """
+if sys.argv[1:3] == ["view", "--offline"]:
+    print(json.dumps(plan["newest"]))
+    sys.exit()
 _, _, prefix, *options, spec = sys.argv[1:]
 prefix = Path(prefix)
 name = spec if spec.rfind("@") < 1 else spec[: spec.rfind("@")]
@@ -109,16 +112,20 @@ class Installers:
             (folder / name).chmod(0o755)
         self.do()
 
-    def do(self, version: str = "1.2.3", program: str = "gemini", **how: bool) -> None:
-        """What they do from now on: `is_offline`, `is_missing` (the package), or `hangs` (in the middle)."""
+    def do(self, version: str = "1.2.3", program: str = "gemini", newest: Any = None, **how: bool) -> None:
+        """What they do from now on: `is_offline`, `is_missing` (the package), or `hangs` (in the middle).
+
+        `newest` is what npm has heard of the newest version; by default, it's this one.
+        """
         plan = {"version": version, "program": program, "is_offline": False, "is_missing": False, "hangs": False}
-        (self.folder / "plan.json").write_text(json.dumps(plan | how))
+        (self.folder / "plan.json").write_text(json.dumps(plan | {"newest": newest or version} | how))
 
     @property
     def calls(self) -> list[list[str]]:
-        """The command lines so far."""
+        """The command lines so far, without those that only ask npm what it remembers."""
         file = self.folder / "calls"
-        return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+        calls = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+        return [call for call in calls if call[1] != "view"]
 
     @property
     def pids(self) -> list[int]:

@@ -39,7 +39,14 @@ from acp_tui.conversation.content import Text
 from acp_tui.conversation.conversation import Conversation, snapshot
 from acp_tui.conversation.elicitation import Form, FormValues, MultiChoiceField
 from acp_tui.conversation.entries import Question
-from acp_tui.conversation.facts import BooleanOption, ConfigOption, PermissionOption, PermissionRequest, SessionId
+from acp_tui.conversation.facts import (
+    AuthMethod,
+    BooleanOption,
+    ConfigOption,
+    PermissionOption,
+    PermissionRequest,
+    SessionId,
+)
 from acp_tui.conversation.recall import recall
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.demo.scenario import load
@@ -276,9 +283,9 @@ class Lead:
     async def begin(self) -> Session:
         """Open a session, after a login if required."""
 
-        async def log_in(wanted: AuthenticationRequired) -> bool:
+        async def log_in(wanted: AuthenticationRequired) -> AuthMethod:
             await self.agent.authenticate(wanted.methods[0].method_id)
-            return True
+            return wanted.methods[0]
 
         return self.attend(await logged_in(lambda: self.agent.new_session(self.cwd), log_in))
 

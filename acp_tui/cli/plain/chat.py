@@ -53,7 +53,7 @@ from acp_tui.client.settings.settings import Settings
 from acp_tui.client.transcript import RecordTo
 from acp_tui.conversation.conversation import Change
 from acp_tui.conversation.entries import EntryId
-from acp_tui.conversation.facts import Fact, PermissionOption, PermissionRequest, SessionId
+from acp_tui.conversation.facts import AuthMethod, Fact, PermissionOption, PermissionRequest, SessionId
 from acp_tui.conversation.updates import Disconnected
 from acp_tui.conversation.visible import make_visible, make_visible_line
 from acp_tui.conversation.wording import duration, forked, reason_prompt
@@ -610,15 +610,15 @@ class AgentStart:
 
     # Called by the driver of its sessions
 
-    async def log_in(self, wanted: AuthenticationRequired) -> bool:
-        """Let the user log in. Returns whether it's worth trying again."""
+    async def log_in(self, wanted: AuthenticationRequired) -> AuthMethod | None:
+        """Let the user log in. Returns how, if it's worth trying again."""
         agent = self.agent
         assert agent is not None
         ways = [f"{method.name}: {method.description or method.kind}" for method in wanted.methods]
         reason = f": {make_visible(wanted.detail)}" if wanted.detail else ""
         chosen = await choose(self._console, f"{make_visible_line(agent.title)} needs you to log in{reason}", ways)
         if chosen is None:
-            return False
+            return None
         method = wanted.methods[chosen]
         if method.kind == "terminal":
             login = agent.terminal_login(method.method_id)
@@ -627,13 +627,14 @@ class AgentStart:
             if status != 0:
                 self._say(f"the login failed with status {status}")
             await self._chat.start_agent()
-            return True
+            return method
         self._say("the agent is logging you in, perhaps in a browser (Ctrl+C to stop)")
         try:
             await agent.authenticate(method.method_id)
         except ClientError as error:
             self._console.say(error_text(error))
-        return True
+            return await self.log_in(wanted)
+        return method
 
     async def trusts(self, project: trust.ProjectServers) -> bool:
         self._console.say(f"The project's file {make_visible_line(str(project.file))} names MCP servers:")

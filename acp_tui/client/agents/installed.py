@@ -41,6 +41,8 @@ class Installable:
     sha256: str = ""
     runs_scripts: bool = False
     """Whether it needs the scripts that its package brings for its installation."""
+    note: str = ""
+    """Why it isn't the newest version; "" if it is. The text is untrusted."""
 
     @property
     def folder(self) -> Path:
@@ -92,6 +94,7 @@ def terms_of(offer: Installable) -> tuple[str, ...]:
         about,
         line,
         before,
+        *([offer.note] if offer.note else ()),
         "Nothing else uses its folder. Then it runs as you, with all your permissions:",
         runs,
         *(f"with {name}={value}" for name, value in offer.env.items()),

@@ -74,6 +74,7 @@ async def look_up(offer: Installable) -> Installable:
                 await _run(words, folder)
                 lock = json.loads((folder / "package-lock.json").read_bytes())
                 version = str(lock["packages"][f"node_modules/{offer.source}"]["version"])
+                offer = replace(offer, note=await _why_not_newest(offer.source, version, folder))
             case "uv":
                 alone = ("--no-deps", "--no-header", "--no-annotate", "--no-build", "--python-version", PYTHON, "-")
                 version = await _run(("uv", "pip", "compile", *alone), folder, said=offer.source)
@@ -83,6 +84,17 @@ async def look_up(offer: Installable) -> Installable:
         if not _VERSION.fullmatch(version):
             raise _Failed(f"{offer.tool} named no version of {offer.source}")
         return replace(offer, version=version)
+
+
+async def _why_not_newest(package: str, version: str, folder: Path) -> str:
+    """Which version npm passed over, as it needs another Node.js; "" for none. npm has just heard of it: no network."""
+    with suppress(_Failed, ValueError):
+        told = await _run(("npm", "view", "--offline", "--json", package, "version", "engines"), folder)
+        match json.loads(told):
+            case {"version": str(newest), "engines": {"node": str(needed)}} if newest != version:
+                node = (await _run(("node", "--version"), folder)).strip().removeprefix("v")
+                return f"Not the newest: {newest} needs Node {needed.removeprefix('>=')}, this is {node}."
+    return ""
 
 
 async def install(offer: Installable, tell: Tell = lambda _: None) -> Installed:

@@ -37,8 +37,10 @@ from acp_tui.rpc import Tap
 from acp_tui.values import dataclass
 
 T = TypeVar("T")
-LogIn: TypeAlias = Callable[[errors.AuthenticationRequired], Awaitable[bool]]
-"""Lets the user log in, and returns whether to try again."""
+LogIn: TypeAlias = Callable[[errors.AuthenticationRequired], Awaitable[facts.AuthMethod | None]]
+"""Lets the user log in, and returns how, to try again; None if they don't."""
+STILL_NEEDED: Final = "The agent accepted “{}”, but still needs a login: it may need a variable set before it starts"
+"""Without these words, a login by the agent that wasn't enough would look as if nobody had chosen it."""
 Options: TypeAlias = Sequence[tuple[str, str]]
 """What to choose in a session: options by category or ID, and their values."""
 RESTARTED: Final = "The agent was restarted; this is a new session."
@@ -133,11 +135,15 @@ async def logged_in(call: Callable[[], Awaitable[T]], log_in: LogIn) -> T:
 
     Raises AuthenticationRequired if that's not worth trying again or there's no login method.
     """
+    tried: facts.AuthMethod | None = None
     while True:
         try:
             return await call()
         except errors.AuthenticationRequired as wanted:
-            if not wanted.methods or not await log_in(wanted):
+            wanted.tried = tried
+            if tried is not None and tried.kind == "agent":
+                wanted.detail = "\n".join(filter(None, (wanted.detail, STILL_NEEDED.format(tried.name))))
+            if not wanted.methods or (tried := await log_in(wanted)) is None:
                 raise
 
 

@@ -307,9 +307,15 @@ class LoginDialog(Dialog[AuthMethod | None]):
     """Returns the method that worked, or the chosen method if it needs a terminal; None if there was no login."""
 
     def __init__(
-        self, agent_title: str, methods: Sequence[AuthMethod], authenticate: Authenticate, *, reason: str = ""
+        self,
+        agent_title: str,
+        methods: Sequence[AuthMethod],
+        authenticate: Authenticate,
+        *,
+        reason: str = "",
+        tried: AuthMethod | None = None,
     ) -> None:
-        """`reason` is what the agent said when it asked for a login."""
+        """`reason` says why the agent asks for a login. The cursor begins on the method that was `tried` before."""
         self._authenticate = authenticate
         self._waiting: Worker[None] | None = None
         self._said = Static(classes="dialog-said", markup=False)
@@ -319,7 +325,7 @@ class LoginDialog(Dialog[AuthMethod | None]):
         self._is_met = False
         """Whether an Enter was pressed that was meant for this."""
         rows = FilteredList(
-            [_row(method) for method in methods],
+            [_row(method, tried) for method in methods],
             has_search=False,
             empty="This agent lists no login methods: log in with its own program, then try again",
         )
@@ -380,7 +386,7 @@ class LoginDialog(Dialog[AuthMethod | None]):
         self._said.update(keys_in_force(self).hint("Canceled. Choose again, or press {dialog_close} to leave"))
 
 
-def _row(method: AuthMethod) -> PickerRow[AuthMethod]:
+def _row(method: AuthMethod, tried: AuthMethod | None) -> PickerRow[AuthMethod]:
     how = "in its own terminal" if method.kind == "terminal" else "done by the agent"
     about = " · ".join(filter(None, (method.description, how)))
-    return PickerRow(method, method.name, about)
+    return PickerRow(method, method.name, about, is_current=tried is not None and method.method_id == tried.method_id)

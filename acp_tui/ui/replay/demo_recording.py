@@ -31,7 +31,7 @@ from acp_tui.client.transcript.events import Event, OwnAction
 from acp_tui.client.transcript.recording_plan import RecordingPlan
 from acp_tui.conversation.content import Text
 from acp_tui.conversation.elicitation import ChoiceField, Elicitation, Form, FormValues, MultiChoiceField
-from acp_tui.conversation.facts import PermissionOption, PermissionRequest, RequestKey
+from acp_tui.conversation.facts import AuthMethod, PermissionOption, PermissionRequest, RequestKey
 from acp_tui.conversation.updates import ElicitationAction, ElicitationAnswered, PermissionAnswered, TerminalExited
 from acp_tui.demo import programs
 from acp_tui.demo.scenario import ScenarioError, UnknownScenario, load
@@ -87,10 +87,10 @@ class _ScriptedUser:
             if self.session is not None:
                 self._answer(self.session)
 
-    async def log_in(self, wanted: AuthenticationRequired) -> bool:
+    async def log_in(self, wanted: AuthenticationRequired) -> AuthMethod:
         """Log in by the first method."""
         await self.agent.authenticate(wanted.methods[0].method_id)
-        return True
+        return wanted.methods[0]
 
     @property
     def _is_asked(self) -> bool:

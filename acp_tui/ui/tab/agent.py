@@ -81,8 +81,8 @@ class AgentController:
     async def _start_agent(self) -> Agent:
         return await self._link.start(self._tab.starter.note_phase, self._tab.settings.agent.start_limit_s or None)
 
-    async def log_in(self, wanted: errors.AuthenticationRequired) -> bool:
-        """Let the user log in. Returns False if they decline."""
+    async def log_in(self, wanted: errors.AuthenticationRequired) -> AuthMethod | None:
+        """Let the user log in. Returns how; None if they decline."""
         agent = self.agent
         assert agent is not None
 
@@ -94,12 +94,14 @@ class AgentController:
         if self._tab.questions.card is not None:  # the dialog would cover the card and take its keys
             self._tab.say(f"{agent.title} needs you to log in. First answer what it asks here.", severity="warning")
             await self._tab.questions.until_nothing_is_asked()
-        dialog = agent_offers.LoginDialog(agent.title, wanted.methods, authenticate, reason=wanted.detail)
+        dialog = agent_offers.LoginDialog(
+            agent.title, wanted.methods, authenticate, reason=wanted.detail, tried=wanted.tried
+        )
         method = await self._tab.ask(dialog)
         if method is not None and method.kind == "terminal":
             async with self._link.starting_again:  # other tabs wait for the new process
                 await self._log_in_in_terminal(agent, method.method_id)
-        return method is not None
+        return method
 
     async def _log_in_in_terminal(self, agent: Agent, method_id: str) -> None:
         """Give the terminal to the agent's own login, then restart the agent (R-AUTH-6, R-AUTH-7)."""

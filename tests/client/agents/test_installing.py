@@ -86,6 +86,17 @@ async def test_what_is_told_before_is_what_runs(installers: Installers):
     assert rest[-1].split() == list(made.argv)
 
 
+async def test_a_newer_version_for_another_node_is_named(installers: Installers):
+    node = installers.folder / "node"
+    node.write_text("#!/bin/sh\necho v20.20.2\n")
+    node.chmod(0o755)
+    installers.do("0.49.0", newest={"version": "0.101.0", "engines": {"node": ">=22"}})
+    terms = terms_of(await look_up(GEMINI))
+    assert "Not the newest: 0.101.0 needs Node 22, this is 20.20.2." in terms
+    installers.do("0.101.0", newest={"version": "0.101.0", "engines": {"node": ">=22"}})
+    assert not any("newest" in line for line in terms_of(await look_up(GEMINI)))
+
+
 async def test_uv_installs_a_tool_where_only_we_look_for_it(installers: Installers, tmp_path: Path):
     installers.do("0.10.48", "fast-agent-acp")
     found = await look_up(KNOWN_AGENTS["fast-agent"].offer)

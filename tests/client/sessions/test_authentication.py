@@ -14,6 +14,7 @@ from acp_tui.client.agents.command import AgentCommand, Phase
 from acp_tui.client.errors import AgentRefused, AuthenticationRequired, Unsupported
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.driver import logged_in
+from acp_tui.conversation.facts import AuthMethod
 from acp_tui.protocol.roles import ClientOffer
 from support.agents import Counterpart, in_memory, open_session, settle, shake_hands
 
@@ -40,11 +41,13 @@ async def test_a_call_that_wants_a_login_is_made_again_after_it(tmp_path: Path):
     """R-AUTH-1, R-AUTH-2, R-AUTH-3, R-AUTH-4."""
     async with with_methods() as (agent, wire), anyio.create_task_group() as tasks:
         offered: list[list[str]] = []
+        reasons: list[str] = []
 
-        async def log_in(wanted: AuthenticationRequired) -> bool:
+        async def log_in(wanted: AuthenticationRequired) -> AuthMethod:
             offered.append([method.method_id for method in wanted.methods])
+            reasons.append(wanted.detail)
             await agent.authenticate("key")
-            return True
+            return wanted.methods[0]
 
         async def work() -> None:
             session = await logged_in(lambda: agent.new_session(tmp_path), log_in)
@@ -59,13 +62,16 @@ async def test_a_call_that_wants_a_login_is_made_again_after_it(tmp_path: Path):
         await wire.answer(await wire.expect("session/new"), {"sessionId": "s1"})
         await settle()
         assert offered == [["key", "tty"]] * 2
+        first, second = reasons
+        assert first == "whatever the words"
+        assert second.startswith("whatever the words\nThe agent accepted “API key”, but still needs a login")
 
 
 async def test_a_call_is_not_made_again_where_no_login_is_chosen(tmp_path: Path):
     async with with_methods() as (agent, wire), anyio.create_task_group() as tasks:
 
-        async def log_in(_: AuthenticationRequired) -> bool:
-            return False
+        async def log_in(_: AuthenticationRequired) -> None:
+            return None
 
         async def work() -> None:
             with pytest.raises(AuthenticationRequired):
@@ -80,7 +86,7 @@ async def test_only_the_code_asks_for_a_login(tmp_path: Path):
     """R-ERR-3."""
     async with with_methods() as (agent, wire), anyio.create_task_group() as tasks:
 
-        async def log_in(_: AuthenticationRequired) -> bool:
+        async def log_in(_: AuthenticationRequired) -> None:
             raise AssertionError("nobody is to be asked")
 
         async def work() -> None:

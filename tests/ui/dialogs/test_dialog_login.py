@@ -129,6 +129,20 @@ async def test_a_login_by_the_agent_leads_to_the_session_that_was_asked_for_once
         assert len(desk.sent("session/new")) == 2
 
 
+async def test_a_login_that_was_not_enough_is_named_and_the_cursor_stays_on_it(open_desk: OpenDesk) -> None:
+    script = """
+    handshake(authMethods=[{"id": "account", "name": "Account"}, {"id": "key", "name": "API key"}])
+    refuse(expect("session/new"), -32000, "who are you?")
+    answer(expect("authenticate"))
+    refuse(expect("session/new"), -32000, "no key")
+    serve_until_closed()
+    """
+    async with open_desk(script) as desk:
+        await desk.shows("Account", "who are you?")
+        await desk.press("down", "enter")
+        await desk.shows("no key", "The agent accepted “API key”, but still needs a login", "◉ API key")
+
+
 @pytest.mark.parametrize("key", ["escape", "ctrl+c"])
 async def test_esc_stops_waiting_for_a_login_and_another_try_may_work(open_desk: OpenDesk, key: str) -> None:
     script = """
