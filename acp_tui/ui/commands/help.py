@@ -109,7 +109,7 @@ TOGETHER: Final[Mapping[str, tuple[str, ...]]] = {
     "Next or previous change": ("next_change", "previous_change"),
     "Next or previous file": ("next_file", "previous_file"),
     "Select the line above or below, too": ("select_up", "select_down"),
-    "Move by a row or a page, or to an end": MOVING,
+    "Move, scroll, page, or go to an end": MOVING,
     "Go to the prompt above or below": ("prompt_above", "prompt_below"),
     "Go to another tab, also by its number": ("next_tab", "previous_tab", "go_to_tab"),
 }

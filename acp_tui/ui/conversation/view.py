@@ -700,13 +700,18 @@ class ConversationView(DetachedOwner, can_focus=True):
             view.post_message(view.Chosen(view, view.entry))
         self._paint()
 
-    def go_to(self, index: int) -> None:
-        """Put the cursor on an entry, and bring it into view."""
-        top, height = self.column.heights.top(index), self.column.heights.height(index)
-        if top < self.top_line:
+    def go_to(self, index: int, step: int) -> None:
+        """Put the cursor on an entry, and bring it into view. What is taller than the view is entered at the near edge.
+
+        `step` is where the cursor comes from: up for -1, down for 1.
+        """
+        top, height, rows = self.column.heights.top(index), self.column.heights.height(index), self.outer_size.height
+        if top < self.top_line and height > rows and step < 0:
+            self.scroll_to_row(index + 1, 0, above=rows + 1)  # its end, and the empty line after it
+        elif top < self.top_line:
             self.scroll_to_row(index, 0)
-        elif top + height > self.top_line + self.outer_size.height:
-            self.scroll_to_row(index, 0, above=max(self.outer_size.height - height, 0))
+        elif top + height > self.top_line + rows:
+            self.scroll_to_row(index, 0, above=max(rows - height, 0))
         self._choose(index)
 
     def go_to_end(self) -> None:
@@ -737,18 +742,27 @@ class ConversationView(DetachedOwner, can_focus=True):
         return self.column.cut_text(index)
 
     def action_move(self, step: int) -> None:
-        """Move the cursor by entries, skipping those without lines. Without a cursor, go to the last entry in view."""
+        """Move the cursor by entries, skipping those without lines. An edge out of view is scrolled to first, by lines.
+
+        Without a cursor, go to the last entry in view.
+        """
         if self._cursor is None:
             last = self.column.heights.at(min(self.top_line + self.outer_size.height, self.column.heights.total) - 1)
             if last is not None:
-                self.go_to(last[0])
+                self._choose(last[0])
+            return
+        above = self.top_line - self.column.heights.top(self._cursor)
+        height, rows = self.column.heights.height(self._cursor), self.outer_size.height
+        hidden = above if step < 0 else height - above - rows
+        if hidden > 0 and -rows < above < height:
+            self.scroll_to_line(self.top_line + step * min(hidden, WHEEL_LINES))
             return
         at = self._cursor + step
         count = len(self.column.drawings)
         while 0 <= at < count and not self._has_lines(at):
             at += step
         if 0 <= at < count:
-            self.go_to(at)
+            self.go_to(at, step)
 
     def _has_lines(self, index: int) -> bool:
         self.column.read(index, lambda: True)  # a piece of it is enough to know
