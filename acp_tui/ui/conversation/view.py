@@ -76,7 +76,7 @@ class ConversationView(DetachedOwner, can_focus=True):
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(*MOVING, place=PLACE)
 
     class FollowingChanged(Message):
-        """Posted when the view starts or stops following the end, or entries are added below."""
+        """Posted when the view starts or stops following the end, entries are added below, or some fold or unfold."""
 
         def __init__(self, is_following: bool, new_entries: int) -> None:
             super().__init__()
@@ -677,8 +677,11 @@ class ConversationView(DetachedOwner, can_focus=True):
         return self.conversation.entries[cast(int, self._cursor)] if is_seen else None
 
     @property
-    def folds_at_cursor(self) -> bool:
-        return self._cursor is not None and self.column.folds(self._cursor)
+    def fold_at_cursor(self) -> str:
+        """What its key does with the entry at the cursor: unfold or fold; "" if neither."""
+        if self._cursor is None or not self.column.folds(self._cursor):
+            return ""
+        return "fold" if self.is_open(self._cursor) else "unfold"
 
     def focus(self, scroll_visible: bool = True) -> Self:
         """Focus the entry at the bottom of the view, or the view itself if there are no entries."""
@@ -784,6 +787,7 @@ class ConversationView(DetachedOwner, can_focus=True):
                 view.post_message(view.Toggled(view, view.entry))
             # An unfolded entry is read from its beginning, so don't follow the end, unless everything fits.
             self.scrolling.follow(self.max_top_line == 0)
+            self._tell_following()
             self.frames.schedule()
             self.show_length()
 
@@ -793,6 +797,7 @@ class ConversationView(DetachedOwner, can_focus=True):
         at = self._cursor if self.has_focus_within else None
         row = self.column.heights.top(at) - self.top_line if at is not None else 0
         self.column.toggle_all()
+        self._tell_following()
         self._redraw()
         if at is not None and 0 <= row < self.outer_size.height:
             self.scroll_to_row(at, 0, above=row)

@@ -308,6 +308,10 @@ async def test_while_the_conversation_has_the_keyboard_the_line_has_its_keys() -
         assert page.status.endswith("↑ ↓ move · Esc back · F1 help"), "a message doesn't fold"
         await page.press("up")
         assert page.status.endswith("↑ ↓ move · Space unfold · Esc back · F1 help")
+        await page.press("space")
+        assert page.status.endswith("↑ ↓ move · Space fold · Esc back · F1 help")
+        await page.press("ctrl+o", "ctrl+o")
+        assert page.status.endswith("↑ ↓ move · Space unfold · Esc back · F1 help")
         await page.press("up")
         assert page.status.endswith("↑ ↓ move · Esc back · F1 help"), "and neither does a short prompt"
         await page.press("escape")
