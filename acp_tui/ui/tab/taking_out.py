@@ -101,7 +101,8 @@ class TakeOut:
         written = await self._tab.ask(dialog)
         if written is not None:
             where = make_visible_line(wording.from_home(written))
-            self._tab.say(f"Written to {where}\nIt has all that was said, secrets too: look at it before you share it.")
+            bare = "Known secrets, names, and folders aren't masked in it: look at it before you share it."
+            self._tab.say(f"Written to {where}\n{bare}")
 
     # One entry
 
