@@ -381,6 +381,5 @@ class LoginDialog(Dialog[AuthMethod | None]):
 
 
 def _row(method: AuthMethod) -> PickerRow[AuthMethod]:
-    how = "in its own terminal" if method.kind == "terminal" else "done by the agent"
-    about = " · ".join(filter(None, (method.description, how)))
+    about = " · ".join(filter(None, (method.description, "in its own terminal" * (method.kind == "terminal"))))
     return PickerRow(method, method.name, about)
