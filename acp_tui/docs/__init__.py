@@ -21,7 +21,10 @@ def _title(file: Path) -> str:
 
 
 def for_terminals(topic: str) -> str:
-    """A page as Markdown, without pictures. Links to other pages say how to read those; others are their text."""
+    """A page as Markdown, without pictures. Links to other pages say how to read those; others are their text.
+
+    What is in brackets gets no others, and a link that is called as its page says only how to read it.
+    """
     page = (PAGES / f"{topic}.md").read_text(encoding="utf-8")
     lines = [line for line in page.splitlines() if not line.startswith("![")]
     return _RELATIVE.sub(_without_link, "\n".join(lines)) + "\n"
@@ -33,7 +36,12 @@ _RELATIVE: Final = re.compile(r"\[([^\]]+)\]\(([^):]+)\)")
 def _without_link(link: re.Match[str]) -> str:
     target = Path(link[2].partition("#")[0])
     is_page = target.parent == Path() and target.stem in topics()
-    return f"{link[1]} (`acp-tui help {target.stem}`)" if is_page else link[1]
+    if not is_page:
+        return link[1]
+    read = f"`acp-tui help {target.stem}`"
+    before = link.string[: link.start()].rpartition("\n\n")[2]
+    told = f"{link[1]}: {read}" if before.count("(") > before.count(")") else f"{link[1]} ({read})"
+    return read if link[1] == topics()[target.stem] else told
 
 
 def sections(topic: str) -> dict[str, str]:

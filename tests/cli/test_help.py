@@ -89,6 +89,10 @@ def test_a_topic_is_laid_out_for_a_terminal_and_is_markdown_in_a_pipe(
 def test_a_link_to_a_page_keeps_its_words_and_says_how_to_read_it(capfd: pytest.CaptureFixture[str]):
     assert main(["help", "keys"]) == 0
     assert "in your settings (`acp-tui help settings`), by the name that" in capfd.readouterr().out
+    assert main(["help", "permissions"]) == 0
+    told = capfd.readouterr().out
+    assert "(why, and what stays possible: `acp-tui help threat-model`)" in told
+    assert "`acp-tui help keys` has the keys that answer" in told
 
 
 @pytest.mark.parametrize("line", ["help keys", "help", "keys", "settings"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -70,6 +71,18 @@ def test_a_setting_of_a_key_is_found_by_its_name(capsys: pytest.CaptureFixture[s
 def test_keys_are_found_by_their_own_names(typed: str, shown: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["keys", typed]) == 0
     assert shown in capsys.readouterr().out
+
+
+def test_the_keys_begin_with_those_of_the_prompt(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["keys"]) == 0
+    headings = re.findall(r"^\S.*", capsys.readouterr().out, re.MULTILINE)
+    assert headings[:2] == ["In the prompt", "In several places"]
+
+
+@pytest.mark.parametrize("key", ["move_up", "move_down", "page_up", "page_down"])
+def test_what_scrolls_is_found(key: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["keys", "scroll"]) == 0
+    assert key in capsys.readouterr().out
 
 
 def test_keys_that_match_a_word_are_printed_rare_ones_too(capsys: pytest.CaptureFixture[str]) -> None:

@@ -109,7 +109,7 @@ TOGETHER: Final[Mapping[str, tuple[str, ...]]] = {
     "Next or previous change": ("next_change", "previous_change"),
     "Next or previous file": ("next_file", "previous_file"),
     "Select the line above or below, too": ("select_up", "select_down"),
-    "Move by a row or a page, or to an end": MOVING,
+    "Move, scroll, page, or go to an end": MOVING,
     "Go to the prompt above or below": ("prompt_above", "prompt_below"),
     "Go to another tab, also by its number": ("next_tab", "previous_tab", "go_to_tab"),
 }
@@ -137,9 +137,10 @@ def help_rows(
         if row.has_priority or row.where in map(takers.get, keymap.keys[row.id]) or not keymap.keys[row.id]
     ]
     others = [row for place in PLACES if place not in here for row in BY_ID.values() if row.where == place]
-    several = [row for row in others if heading_of(row) == SEVERAL]
+    # The prompt's come first, where there is nothing nearer.
+    others.sort(key=lambda row: (heading_of(row) != PLACES["prompt"], heading_of(row) != SEVERAL))
     shown: set[str] = set()
-    for command in (*nearest, *several, *others):
+    for command in (*nearest, *others):
         place, group = command.where, PLACES[command.where] if command in nearest else heading_of(command)
         has_keys = keymap.keys[command.id] or command.fixed_characters or place in ("session", "app")
         if has_keys and command.id not in shown:

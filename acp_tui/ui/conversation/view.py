@@ -76,7 +76,7 @@ class ConversationView(DetachedOwner, can_focus=True):
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(*MOVING, place=PLACE)
 
     class FollowingChanged(Message):
-        """Posted when the view starts or stops following the end, or entries are added below."""
+        """Posted when the view starts or stops following the end, entries are added below, or some fold or unfold."""
 
         def __init__(self, is_following: bool, new_entries: int) -> None:
             super().__init__()
@@ -677,8 +677,11 @@ class ConversationView(DetachedOwner, can_focus=True):
         return self.conversation.entries[cast(int, self._cursor)] if is_seen else None
 
     @property
-    def folds_at_cursor(self) -> bool:
-        return self._cursor is not None and self.column.folds(self._cursor)
+    def fold_at_cursor(self) -> str:
+        """What its key does with the entry at the cursor: unfold or fold; "" if neither."""
+        if self._cursor is None or not self.column.folds(self._cursor):
+            return ""
+        return "fold" if self.is_open(self._cursor) else "unfold"
 
     def focus(self, scroll_visible: bool = True) -> Self:
         """Focus the entry at the bottom of the view, or the view itself if there are no entries."""
@@ -700,13 +703,18 @@ class ConversationView(DetachedOwner, can_focus=True):
             view.post_message(view.Chosen(view, view.entry))
         self._paint()
 
-    def go_to(self, index: int) -> None:
-        """Put the cursor on an entry, and bring it into view."""
-        top, height = self.column.heights.top(index), self.column.heights.height(index)
-        if top < self.top_line:
+    def go_to(self, index: int, step: int) -> None:
+        """Put the cursor on an entry, and bring it into view. What is taller than the view is entered at the near edge.
+
+        `step` is where the cursor comes from: up for -1, down for 1.
+        """
+        top, height, rows = self.column.heights.top(index), self.column.heights.height(index), self.outer_size.height
+        if top < self.top_line and height > rows and step < 0:
+            self.scroll_to_row(index + 1, 0, above=rows + 1)  # its end, and the empty line after it
+        elif top < self.top_line:
             self.scroll_to_row(index, 0)
-        elif top + height > self.top_line + self.outer_size.height:
-            self.scroll_to_row(index, 0, above=max(self.outer_size.height - height, 0))
+        elif top + height > self.top_line + rows:
+            self.scroll_to_row(index, 0, above=max(rows - height, 0))
         self._choose(index)
 
     def go_to_end(self) -> None:
@@ -737,18 +745,27 @@ class ConversationView(DetachedOwner, can_focus=True):
         return self.column.cut_text(index)
 
     def action_move(self, step: int) -> None:
-        """Move the cursor by entries, skipping those without lines. Without a cursor, go to the last entry in view."""
+        """Move the cursor by entries, skipping those without lines. An edge out of view is scrolled to first, by lines.
+
+        Without a cursor, go to the last entry in view.
+        """
         if self._cursor is None:
             last = self.column.heights.at(min(self.top_line + self.outer_size.height, self.column.heights.total) - 1)
             if last is not None:
-                self.go_to(last[0])
+                self._choose(last[0])
+            return
+        above = self.top_line - self.column.heights.top(self._cursor)
+        height, rows = self.column.heights.height(self._cursor), self.outer_size.height
+        hidden = above if step < 0 else height - above - rows
+        if hidden > 0 and -rows < above < height:
+            self.scroll_to_line(self.top_line + step * min(hidden, WHEEL_LINES))
             return
         at = self._cursor + step
         count = len(self.column.drawings)
         while 0 <= at < count and not self._has_lines(at):
             at += step
         if 0 <= at < count:
-            self.go_to(at)
+            self.go_to(at, step)
 
     def _has_lines(self, index: int) -> bool:
         self.column.read(index, lambda: True)  # a piece of it is enough to know
@@ -770,6 +787,7 @@ class ConversationView(DetachedOwner, can_focus=True):
                 view.post_message(view.Toggled(view, view.entry))
             # An unfolded entry is read from its beginning, so don't follow the end, unless everything fits.
             self.scrolling.follow(self.max_top_line == 0)
+            self._tell_following()
             self.frames.schedule()
             self.show_length()
 
@@ -779,6 +797,7 @@ class ConversationView(DetachedOwner, can_focus=True):
         at = self._cursor if self.has_focus_within else None
         row = self.column.heights.top(at) - self.top_line if at is not None else 0
         self.column.toggle_all()
+        self._tell_following()
         self._redraw()
         if at is not None and 0 <= row < self.outer_size.height:
             self.scroll_to_row(at, 0, above=row)

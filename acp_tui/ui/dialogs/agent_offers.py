@@ -387,6 +387,5 @@ class LoginDialog(Dialog[AuthMethod | None]):
 
 
 def _row(method: AuthMethod, tried: AuthMethod | None) -> PickerRow[AuthMethod]:
-    how = "in its own terminal" if method.kind == "terminal" else "done by the agent"
-    about = " · ".join(filter(None, (method.description, how)))
+    about = " · ".join(filter(None, (method.description, "in its own terminal" * (method.kind == "terminal"))))
     return PickerRow(method, method.name, about, is_current=tried is not None and method.method_id == tried.method_id)

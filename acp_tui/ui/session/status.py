@@ -190,10 +190,8 @@ class Work:
 
     @property
     def activity(self) -> str:
-        """What the agent is doing, judging by the last entry; "" if it doesn't tell."""
+        """What the agent is doing, judging by the last entry; "" if it doesn't tell, or writes, which is seen."""
         match self._conversation.entries[-1] if self._conversation.entries else None:
-            case Message(role="agent"):
-                return "writing"
             case Message(role="thought"):
                 return "thinking"
             case ToolCallEntry(call=call) if not call.is_settled:

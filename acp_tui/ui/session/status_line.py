@@ -152,7 +152,7 @@ class Status(NamedTuple):
     state: str = "ready"
     """A key of STATES."""
     below: str = ""
-    """What is below the rows in view. It is before the facts, but left out after them, the mode excepted."""
+    """What is below the rows in view. It is before the facts, but left out after them."""
     facts: tuple[str, ...] = ()
     elsewhere: str = ""
     """What waits for the user in other tabs. It is also on the right, and left out last."""
@@ -229,14 +229,14 @@ class StatusLine(EdgeLine):
 
 def line_of(status: Status, width: int, keymap: Keymap = DEFAULT_KEYMAP, frame: int = 0) -> Content:
     """The whole line. Facts that don't fit are left out from the left, but the model and the worktree first, and at
-    last what is below the rows in view, then the mode. The tokens of the last turn make room for all but the first two.
+    last the mode, then what is below the rows in view. The tokens of the last turn make room for all but the first two.
 
     A mode in which the agent asks less warns, and stays as long as there is room for what it warns of.
     """
     elsewhere = [Content.styled(status.elsewhere, "$text-warning")] if status.elsewhere else []
     taken = elsewhere[0].cell_length + MIN_GAP if elsewhere else 0
     facts = [*filter(None, (status.below, *status.facts)), keymap.hint("{help} help")]
-    begins = ("",) if status.state == "ready" else (MODE,)
+    begins = "" if status.state == "ready" else (MODE, status.below or MODE)
     kept = [fact for fact in facts[:-1] if fact.startswith(begins) and not fact.startswith(WORTH_LEAST)]
     kept_cells = cell_len(" · ".join((*kept, facts[-1]))) + MIN_GAP if kept else 0
     left = left_of(status, max(width - taken, min(MIN_LEFT, width)), keymap, frame, room=width - taken - kept_cells)
@@ -261,9 +261,9 @@ def _caution(fact: str) -> str:
 
 def _fewer(facts: list[str], below: str) -> list[str]:
     """The facts, the last of which is the key of the help, without the one that is missed least."""
-    others = [at for at, fact in enumerate(facts[:-1]) if not fact.startswith(MODE)]
-    missed = {at: (facts[at] == below, not facts[at].startswith(WORTH_LEAST)) for at in others}
-    at = min(others, key=missed.__getitem__, default=None)
+    others = {at: fact for at, fact in enumerate(facts[:-1]) if not _caution(fact)}
+    missed = {at: (one == below, one.startswith(MODE), not one.startswith(WORTH_LEAST)) for at, one in others.items()}
+    at = min(missed, key=missed.__getitem__, default=None)
     if at is not None:
         return facts[:at] + facts[at + 1 :]
     caution = _caution(facts[0])
@@ -310,7 +310,9 @@ def left_of(
         words = _shortened(status.work.ended, (width if room is None else room) - cell_len(status.agent) - GAPS)
     elif work is not None:
         glyph, words = MOVING[frame % len(MOVING)], f"{words} {clock(work.took_s)}"
-        silence = f" · {work.silence}" if work.silence else ""
+        # The turn's time is said already.
+        was_heard = work.took_s - work.silent_s >= 1
+        silence = (f" · {work.silence}" if was_heard else " · silent") if work.silence else ""
     for told, most in ((key, width if room is None else room), (key.partition(" · ")[0], width)):
         whole = _who_and_what(glyph, style, status.agent, f"{words};{told}{silence}" if told else f"{words}{silence}")
         if whole.cell_length <= most:

@@ -201,7 +201,9 @@ class SessionScreen(HomeScreen):
         worktree = f"worktree {make_visible_line(tab.worktree)}" if tab.worktree else ""
         told, is_reading = (*panel.facts(tab.settings.appearance, changes), worktree), panel.view.has_focus_within
         if is_reading:
-            told = tuple(tab.hint(keys) for keys in CONVERSATION_KEYS if keys != UNFOLDS or panel.view.folds_at_cursor)
+            does = panel.view.fold_at_cursor
+            keys = (each.replace("unfold", does) for each in CONVERSATION_KEYS if does or each != UNFOLDS)
+            told = tuple(map(tab.hint, keys))
         facts = tuple(filter(None, told))
         state = panel.state
         if state == "lost":

@@ -58,7 +58,7 @@ class TakeOut:
     async def copy_reply(self) -> None:
         """Copy the message at the cursor as it was written, or a code block of it.
 
-        Without a cursor, the agent's last message, or a code block of the last message that has any.
+        Without a cursor, that is the agent's last message.
         """
         said, entry = in_view(self._tab)
         replies = [one for one in said.entries if isinstance(one, Message) and one.role == "agent"]
@@ -68,7 +68,7 @@ class TakeOut:
             self._tab.say("No reply to copy yet.")
             return
         chosen: str | None = text
-        if fences := last_code(messages):
+        if fences := code_in(text):
             rows = [PickerRow(code, first_line(code), info) for info, code in fences]
             whole = PickerRow(text, "The whole message", first_line(text))
             chosen = await self._tab.ask(Picker("What do you want to copy?", [whole, *rows]))
@@ -101,7 +101,8 @@ class TakeOut:
         written = await self._tab.ask(dialog)
         if written is not None:
             where = make_visible_line(wording.from_home(written))
-            self._tab.say(f"Written to {where}\nIt has all that was said, secrets too: look at it before you share it.")
+            bare = "Known secrets, names, and folders aren't masked in it: look at it before you share it."
+            self._tab.say(f"Written to {where}\n{bare}")
 
     # One entry
 
@@ -195,15 +196,10 @@ def prompts_in(conversation: Conversation) -> list[EntryId]:
     return prompts[::-1]
 
 
-def last_code(messages: Sequence[Message]) -> list[tuple[str, str]]:
-    """The code blocks, each with its language, of the last message that has any."""
-    for message in reversed(messages):
-        if "```" in message.text or "~~~" in message.text:
-            tokens = markdown_parser().parse(message.text)
-            fences = [(token.info.strip(), token.content) for token in tokens if token.type == "fence"]
-            if fences:
-                return fences
-    return []
+def code_in(text: str) -> list[tuple[str, str]]:
+    """The code blocks, each with its language."""
+    tokens = markdown_parser().parse(text) if "```" in text or "~~~" in text else ()
+    return [(token.info.strip(), token.content) for token in tokens if token.type == "fence"]
 
 
 def first_line(text: str) -> str:

@@ -214,6 +214,30 @@ async def test_the_cursor_pulls_its_entry_into_view() -> None:
         assert "▎ entry 29" in page.text
 
 
+async def test_what_is_taller_than_the_view_is_read_by_lines_and_left_at_its_edge() -> None:
+    text = "\n\n".join(f"line {number}x" for number in range(60))
+    async with open_page(agent("before", "a"), agent(text, "long"), agent("after", "b")) as page:
+
+        def numbers() -> list[int]:
+            return [int(number) for number in re.findall(r"line (\d+)x", page.text)]
+
+        await page.press("tab", "up")
+        assert "▎ after" not in page.text
+        for key, edge, entry in (("up", 0, "before"), ("down", 59, "after")):
+            while f"▎ {entry}" not in page.text:
+                seen = numbers()
+                await page.press(key)
+                assert {*seen} & {*numbers()}
+            assert edge in seen
+            await page.press("down" if key == "up" else "up")
+
+
+async def test_without_a_cursor_in_it_a_tall_entry_is_left_at_once() -> None:
+    async with open_page(agent("first", "a"), agent(LONG_TEXT.replace("\n", "\n\n"), "long"), *_entries(30)) as page:
+        await page.press("tab", "home", "up")
+        assert "▎ entry 28" in page.text
+
+
 async def test_home_leads_to_the_beginning() -> None:
     async with open_page(*_entries(50)) as page:
         await page.press("tab", "home")

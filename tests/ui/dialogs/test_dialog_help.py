@@ -51,7 +51,7 @@ def test_commands_that_differ_in_a_direction_share_a_row() -> None:
     assert all(id_ in each for ids in TOGETHER.values() for id_ in ids)
     [moving] = [row for row in rows if row.value.id == "move_up"]
     assert (moving.label, moving.aside) == (
-        "Move by a row or a page, or to an end",
+        "Move, scroll, page, or go to an end",
         "↑ ↓ PgUp PgDn Home End",
     )
     assert "page_down" in moving.names

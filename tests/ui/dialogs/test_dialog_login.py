@@ -41,6 +41,8 @@ async def test_it_waits_for_the_agent_and_gives_the_method_that_worked() -> None
     agent = Agent()
     async with open_dialog(dialog(agent)) as page:
         assert "Log in first" in page.words
+        assert page.words.count("in its own terminal") == 1
+        assert "done by the agent" not in page.words, "which is usual"
         await page.press("enter", "enter")
         assert "Waiting for the agent" in page.words
         assert page.result is NOTHING

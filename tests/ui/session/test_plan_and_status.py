@@ -308,6 +308,10 @@ async def test_while_the_conversation_has_the_keyboard_the_line_has_its_keys() -
         assert page.status.endswith("↑ ↓ move · Esc back · F1 help"), "a message doesn't fold"
         await page.press("up")
         assert page.status.endswith("↑ ↓ move · Space unfold · Esc back · F1 help")
+        await page.press("space")
+        assert page.status.endswith("↑ ↓ move · Space fold · Esc back · F1 help")
+        await page.press("ctrl+o", "ctrl+o")
+        assert page.status.endswith("↑ ↓ move · Space unfold · Esc back · F1 help")
         await page.press("up")
         assert page.status.endswith("↑ ↓ move · Esc back · F1 help"), "and neither does a short prompt"
         await page.press("escape")
@@ -343,11 +347,18 @@ async def test_what_does_not_fit_into_the_status_line_is_left_out_but_the_mode_l
     assert line_of(Status(agent="A", facts=("mode: Ask", "model: B", "1/2k")), 18).plain.endswith("  F1 help")
 
 
-def test_what_is_below_is_said_while_there_is_room_next_to_the_mode() -> None:
+def test_what_is_below_is_said_while_there_is_room_also_in_place_of_the_mode() -> None:
     status = Status(agent="A", below="2 new below: Ctrl+End", facts=("1/2k", "mode: Ask", "model: B"))
     assert line_of(status, 70).plain.endswith(" 2 new below: Ctrl+End · 1/2k · mode: Ask · model: B · F1 help")
     assert line_of(status, 50).plain.endswith(" 2 new below: Ctrl+End · mode: Ask · F1 help")
-    assert line_of(status, 40).plain.endswith("   mode: Ask · F1 help")
+    assert line_of(status, 40).plain.endswith("   2 new below: Ctrl+End · F1 help")
+    work = Work(Conversation(), lambda: 0.0)
+    for mode, right in (
+        ("mode: Ask", "more below: Ctrl+End · F1 help"),
+        ("mode: YOLO (no questions)", "mode: YOLO (no questions) · F1 help"),
+    ):
+        status = Status("", "acp-tui demo", "working", "more below: Ctrl+End", (mode, "model: B"), work=work)
+        assert line_of(status, 80).plain.endswith(f"  {right}")
 
 
 def test_what_a_turn_took_makes_room_for_what_changed_the_context_and_the_mode() -> None:
@@ -571,7 +582,7 @@ async def test_while_the_agent_works_the_line_says_for_how_long_and_at_what() ->
         await page.until(lambda: "working 0:12; Esc cancels · Run the tests" in page.status)
         page.clock.now_s += 60
         await page.apply(call("t", status="completed"), agent("Done."))
-        await page.until(lambda: "working 1:12; Esc cancels · writing" in page.status)
+        await page.until(lambda: "working 1:12; Esc cancels  " in page.status)
         await page.end_turn()
         assert page.status.startswith(f"● {AGENT}  done in 1 min 12 s")
         await page.send("again")
@@ -624,9 +635,11 @@ async def test_silence_is_said_after_half_a_minute() -> None:
     async with open_page(size=(120, 24)) as page:
         await page.send("go")
         page.clock.now_s += 31
-        await page.until(lambda: "working 0:31; Esc cancels · silent for 0:31" in page.status)
+        await page.until(lambda: "working 0:31; Esc cancels · silent" in page.status)
         await page.apply(agent("here I am"))
-        await page.until(lambda: "working 0:31; Esc cancels · writing" in page.status)
+        await page.until(lambda: "working 0:31; Esc cancels  " in page.status)
+        page.clock.now_s += 40
+        await page.until(lambda: "working 1:11; Esc cancels · silent for 0:40" in page.status)
 
 
 @pytest.mark.parametrize(
@@ -662,7 +675,7 @@ async def test_a_long_tool_call_that_asks_nothing_is_only_silent(works: dict[str
         await page.send("go")
         await page.apply(call("t", status="in_progress", **works))
         page.clock.now_s += 31
-        await page.until(lambda: "silent for 0:31" in page.status)
+        await page.until(lambda: "· silent" in page.status)
 
 
 async def test_no_timer_runs_while_nothing_moves() -> None:

@@ -17,6 +17,9 @@ REPLY = """
 prompt = expect("session/prompt")
 say("Look:\\n```py\\none = 1\\n```\\nand\\n```sh\\nls\\n```\\n")
 answer(prompt, stopReason="end_turn")
+prompt = expect("session/prompt")
+say("Nothing to add.")
+answer(prompt, stopReason="end_turn")
 serve_until_closed()
 """
 
@@ -50,6 +53,10 @@ async def test_the_last_reply_is_copied_as_the_agent_wrote_it_or_one_piece_of_co
         await desk.shows("What do you want to copy?")
         await desk.choose("ls")
         await desk.until(lambda: copied[1:] == ["ls\n"])
+        await desk.send("again")
+        await desk.shows("Nothing to add.")
+        await desk.send("/copy")
+        await desk.until(lambda: copied[2:] == ["Nothing to add."])  # the code is in an earlier one
 
 
 async def test_without_a_reply_there_is_nothing_to_copy(open_tabs: OpenTabs, copied: list[str]) -> None:

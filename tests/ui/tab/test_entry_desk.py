@@ -266,7 +266,7 @@ async def test_an_export_overwrites_a_file_only_at_a_second_enter(project: Path,
         await page.shows("Enter again replaces it")
         assert (project / "talk.jsonl").read_text() == "mine"
         await page.press("enter")
-        await page.shows("It has all that was said, secrets too")
+        await page.shows("Known secrets, names, and folders aren't masked in it")
         assert "Done." in (project / "talk.jsonl").read_text()
 
 
@@ -274,7 +274,7 @@ async def test_a_file_that_is_named_is_written_without_a_question(project: Path,
     (project / "there.md").write_text("mine")
     async with open_project(prompt("go"), agent("Done.")) as page:
         await page.send("/export out.md")
-        await page.shows("It has all that was said, secrets too")
+        await page.shows("Known secrets, names, and folders aren't masked in it")
         assert "Done." in (project / "out.md").read_text()
         await page.send("/export there.md")
         await page.shows("Enter again replaces it")
