@@ -137,7 +137,7 @@ async def test_text_that_is_typed_into_the_comparison_goes_to_the_draft_and_nowh
     async with open_desk(SESSION, OWN) as desk:
         await start_both(desk)
         await desk.press_at_once(*"no choice", "enter")
-        await desk.shows("Worktrees of ")
+        await desk.shows("Worktrees of ", "What you typed is in your draft")
         await desk.press("escape")
         await desk.hides("Worktrees of ")
         assert (desk.tab, desk.draft) == (desk.tabs[0], "no choice")
