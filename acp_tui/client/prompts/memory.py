@@ -44,6 +44,8 @@ class Draft(NamedTuple):
     """The parts of the text that are folded."""
     pid: int = 0
     """In the file, the process whose prompt has it; 0 for none."""
+    queued: int = 0
+    """How many queued prompts it begins with."""
 
     def fits(self, agent: str) -> bool:
         """Whether it may be for a blank session of this agent."""
@@ -130,9 +132,11 @@ def _drafts(content: Any) -> Iterator[tuple[DraftKey, Draft]]:
             text, pid = record["text"], record.get("pid")
             is_blank, pasted = record.get("is_blank") is not False, tuple(parts_at(text, record.get("pasted")))
             pid = pid if isinstance(pid, int) and 0 < pid < MAX_PID else 0
+            queued = record.get("queued")
+            queued = queued if isinstance(queued, int) else 0
             yield (
                 DraftKey(record["folder"], record["session"]),
-                Draft(text, str(record.get("agent", "")), is_blank, pasted, pid),
+                Draft(text, str(record.get("agent", "")), is_blank, pasted, pid, queued),
             )
 
 

@@ -275,7 +275,7 @@ class OptionsDialog(ListDialog["Chosen | None"]):
 
 def value_picker(option: SelectOption) -> Picker[str]:
     rows = [_choice_row(choice, option) for choice in option.choices]
-    return Picker(option.name, rows, search=len(rows) > 8, empty="The agent offers no values for it")
+    return Picker(option.name, rows, search=bool(rows), empty="The agent offers no values for it")
 
 
 def _option_rows(options: Sequence[ConfigOption]) -> list[PickerRow[ConfigOption]]:

@@ -39,6 +39,8 @@ LATE_KEY_S: Final = 0.03
 SHOWN, IN_PLACE, ON_SCREEN, TOLD = "question", "place", "question on screen", "too soon"
 """What is to be shown by the terminal; the others are to be on the user's own screen, the last one for a warning."""
 TOO_SOON: Final = "Too soon to count: pause, then {again}"
+TOO_SOON_AGAIN: Final = "Too soon to count: pause for 2 s, then {again}"
+"""What to say of the same key again: it may be held, and what a terminal shows late takes up to a second more."""
 BEHIND: Final = "Too soon: this terminal may show it {lag_s:g} s late. Wait, then {again}"
 ASKED_ELSEWHERE: Final = "Ignored: acp-tui has just asked something else. Pause until that is gone, then {again}"
 HELD: Final = "{what} in a moment; to write instead, type on"
@@ -126,7 +128,7 @@ class AnswerGuard:
         self._was_read = False
         self._pressed_at = -math.inf
         self._event: Message | None = None
-        self._is_answer = False
+        self._is_answer = self._may_repeat = False
         self._version = 0
         """Increases whenever the question changes or moves."""
 
@@ -220,6 +222,7 @@ class AnswerGuard:
             is_from_before = self._is_last_again(key, at_s) and self._pressed_at < self._times[ON_SCREEN]
             on_screen_at = self._times[ON_SCREEN] if key else max(self._times[ON_SCREEN], self._times[IN_PLACE])
             self.is_early = is_from_before or at_s < on_screen_at + GUARD_S
+            self._may_repeat = may_be_held or is_from_before
             self._pressed_at = max(self._pressed_at, at_s)
             # A key that waited while the question appeared was meant for what was there before.
             is_in_vain = (self.is_early or not self._is_answer) and not may_be_held and at_s >= self._times[SHOWN]
@@ -253,7 +256,8 @@ class AnswerGuard:
     def why_not(self, again: str, *, must_be_seen: bool = True) -> str:
         """Why the last key or click didn't count, and what to do: `again`."""
         lag_s = self._fence.lag_s if must_be_seen and self._times[ON_SCREEN] == math.inf and self._fence else 0.0
-        why = ASKED_ELSEWHERE if self.is_asked_elsewhere else BEHIND if lag_s else TOO_SOON
+        too_soon = TOO_SOON_AGAIN if self._may_repeat else TOO_SOON
+        why = ASKED_ELSEWHERE if self.is_asked_elsewhere else BEHIND if lag_s else too_soon
         return why.format(again=again, lag_s=lag_s)
 
 

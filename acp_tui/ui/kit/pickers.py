@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Final, Generic, TypeVar
 
 from textual import on
@@ -11,7 +12,7 @@ from textual.events import Key
 from textual.widget import Widget
 from textual.widgets import Static
 
-from acp_tui.ui.commands.keys import is_unbound_text, keys_in_force
+from acp_tui.ui.commands.keys import is_unbound_text, keys_in_force, keys_of
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.dialog import Dialog, shown
 from acp_tui.ui.kit.filtered_list import FilteredList
@@ -22,6 +23,7 @@ V = TypeVar("V")
 
 LEADING: Final = ("leave_prompt", "choose_session", "next_needing")
 """The commands whose keys lead to a question."""
+WRITTEN: Final = "What you typed is in your draft, so Enter did nothing here"
 PICKER_KEYS: Final = "{move_up} {move_down} move · {list_choose} choose · {dialog_close} close"
 
 
@@ -51,7 +53,11 @@ class ListDialog(Dialog[V], Generic[V]):
         self._is_writing = is_unbound_text(self.focused, event) or (was_writing and event.is_printable)
         if self._is_writing:
             self.write_below(event.character or "")
-        return self._is_writing or (was_writing and event.key == "enter")
+        ends_text = was_writing and event.key == "enter"
+        if ends_text and (keys := keys_of(self)) is not None:
+            self.warn(WRITTEN)
+            keys.ask_again("", None, partial(self.warn, ""))
+        return self._is_writing or ends_text
 
 
 class Picker(ListDialog[V | None], Generic[V]):

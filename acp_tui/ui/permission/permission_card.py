@@ -140,7 +140,8 @@ class PermissionCard(AnswerableRequest):
         if not self.has_focus:
             return [hint(f"{self.WAY_IN} to answer"), *([] if self._rejection else [CANCEL_TO_REFUSE])]
         arrows = ["↑↓ Enter answer"] * (len(self.options) > MAX_NUMBER)
-        ways = self._ways_to_answer(is_cut=is_cut, has_more_files=is_cut, choose=arrows)
+        has_more_files = is_cut or self.body.at_row > 0
+        ways = self._ways_to_answer(is_cut=is_cut, has_more_files=has_more_files, choose=arrows)
         # The full screen first, so that it's in view even in one row. It names the keys of the raw report and back.
         return [each for each in map(hint, ["{review} full screen", *ways]) if each]
 

@@ -133,7 +133,7 @@ class Host(Protocol):
         """The option to mark; None for none."""
 
     def keys(self, *, is_cut: bool) -> Sequence[str]:
-        """What to say below the options, such as the keys. `is_cut` is True if the subject doesn't fit."""
+        """What to say below the options, such as the keys. `is_cut` is True if the subject goes on below."""
 
     @property
     def warning(self) -> str:
@@ -364,18 +364,18 @@ class RequestBody(Vertical):
 
     def _show_parts(self, title: list[Strip], answers: list[Strip]) -> None:
         rows = self.rows or self._place.rows_too_small(len(title))
-        is_cut = rows.subject < len(self.drawn.lines)
         self._options.styles.margin = (rows.gap, 0, 0, 0)
-        self._keys.show(self._keys_lines(is_cut=is_cut)[: rows.keys], rows.keys)
         self._title_lines = title
         self.subject.show(self.drawn.lines, rows.subject)
         self._options.show(answers, rows.options)
         self._reveal_chosen(rows.options)
-        self._show_title()
+        self._show_place()
 
-    def _show_title(self) -> None:
-        """Show the title, and which of several files is in view."""
+    def _show_place(self) -> None:
+        """Show the title, which of several files is in view, and the keys: one of them leads on, if there is more."""
         rows = self.rows or self._place.rows_too_small(len(self._title_lines))
+        goes_on = self.at_row + rows.subject < len(self.drawn.lines)
+        self._keys.show(self._keys_lines(is_cut=goes_on)[: rows.keys], rows.keys)
         # The title of a file's change, right below, says the rest.
         words = [each.words[: 1 if 0 < each.row == self.at_row else None] for each in self._files_at(self.at_row)[:1]]
         file = [drawings.one_row(each, self.width) for each in words]
@@ -447,8 +447,7 @@ class RequestBody(Vertical):
 
     def _tell_view(self) -> None:
         """Tell what is in view, and record it, once it's painted, and shown by the terminal."""
-        if self.drawn.files:
-            self._show_title()
+        self._show_place()
         self.call_after_refresh(self._record_rows)
 
     def _record_rows(self) -> None:

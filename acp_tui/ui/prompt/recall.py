@@ -278,7 +278,7 @@ class Walk:
         self._at = self._texts.index(text, 1)
 
 
-DRAFT_IS_BACK: Final = "Your unsent draft is back; {interrupt} clears it"
+DRAFT_IS_BACK: Final = "Your unsent draft is back{queued}; {interrupt} clears it"
 DRAFT_IS_ASIDE: Final = "↑ brings your earlier draft back"
 PAUSE_S: Final = 0.2
 """The draft is saved after this long without typing."""
@@ -377,7 +377,9 @@ class Recall:
             self._unseen = own.text
             fence.when_shown(self, self._prompt, self._note_shown)
         more = f", ↑ has {others} more" if others else ""
-        self._screen.notify(keys_in_force(self._screen).hint(DRAFT_IS_BACK) + more, markup=False)
+        queued = f", with {own.queued} queued prompt{'s' * (own.queued > 1)}" if own.queued else ""
+        told = keys_in_force(self._screen).hint(DRAFT_IS_BACK.replace("{queued}", queued))
+        self._screen.notify(told + more, markup=False)
 
     @property
     def is_as_brought_back(self) -> bool:
@@ -443,7 +445,8 @@ class Recall:
         text = "\n\n".join(filter(None, (*before, self._unsent)))
         is_blank = session.conversation.is_blank if session is not None else not self._is_past
         images = (*(image for prompt in queued for image in prompt.images), *self._prompt.images)
-        return Draft(text, self._agent(), is_blank, tuple(self._prompt.pasted_in(text))), images
+        pasted = tuple(self._prompt.pasted_in(text))
+        return Draft(text, self._agent(), is_blank, pasted, queued=len(queued)), images
 
     async def keep(self) -> None:
         """Save the draft with its images, and what waits."""

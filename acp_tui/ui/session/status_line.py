@@ -103,8 +103,8 @@ STATES: Final = {
     "working": ("◐", "$text-accent", "working; {cancel} cancels"),
     # Where the key that cancels does something else
     "working_unfocused": ("◐", "$text-accent", "working"),
-    "waiting": ("▲", "$text-warning", "needs your decision; {leave_prompt} · {cancel} cancels"),
-    "waiting_unfocused": ("▲", "$text-warning", "needs your decision; {leave_prompt}"),
+    "waiting": ("▲", "$text-warning", "needs your decision; {leave_prompt} answers · {cancel} cancels"),
+    "waiting_unfocused": ("▲", "$text-warning", "needs your decision; {leave_prompt} answers"),
     "answering": ("▲", "$text-warning", "needs your decision; {field_before} conversation · {interrupt} cancels"),
     # Where Ctrl+C clears what is written first
     "answering_with_draft": ("▲", "$text-warning", "needs your decision; {field_before} conversation"),

@@ -26,6 +26,7 @@ from acp_tui.conversation.facts import AuthMethod, BooleanOption, SessionId, Std
 from acp_tui.conversation.updates import ClientRemark
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import clock
+from acp_tui.ui.commands.keys import note_question_gone
 from acp_tui.ui.dialogs import agent_offers
 from acp_tui.ui.dialogs.trust import OpenTwiceQuestion, TrustDialog
 from acp_tui.ui.kit.desktop import lent_terminal
@@ -185,8 +186,21 @@ class AgentController:
         if told:
             self._tab.say("\n".join(map(make_visible_line, told)), title="Mode")
 
-    async def confirm(self, question: str) -> bool:
-        return await self._tab.ask(QuestionScreen(question, (), yes="Yes"), in_front=True)
+    async def confirm(self, question: str, is_over: Callable[[], str] = str) -> bool:
+        """Ask the user; at a change of the tabs, `is_over` may say why there's nothing to ask anymore: that's a no."""
+        dialog, listeners = QuestionScreen(question, (), yes="Yes"), self._tab.app.tabs.listeners
+
+        def look() -> None:
+            if dialog.is_current and (why := is_over()):
+                self._tab.say(why)
+                note_question_gone(dialog)
+                dialog.dismiss(False)
+
+        listeners.append(look)
+        try:
+            return await self._tab.ask(dialog, in_front=True)
+        finally:
+            listeners.remove(look)
 
     async def may_restart(self) -> bool:
         """Whether the user agrees to stop a running agent. The question names its other tabs, which end too."""

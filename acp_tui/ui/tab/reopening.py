@@ -77,5 +77,5 @@ def is_shown(past: PastSession, session: Session | None, link: AgentLink) -> boo
         recorded = past.recorded
         return recorded is not None and recorded.recordings[:1] == session.recorded.recordings[:1]
     is_ours = is_of(past, link) or (link.is_hosted and session.cwd == past.cwd)  # which agent a host keeps isn't known
-    is_blank = session.conversation.is_blank  # then the recorded one only had the same ID
-    return is_ours and (past.is_listed or (past.is_latest and not is_blank))
+    had_same_id = past.recorded is not None and session.conversation.is_blank  # and no more than that
+    return is_ours and (past.is_listed or (past.is_latest and not had_same_id))

@@ -476,10 +476,13 @@ class Tab:
             return await self.agent.confirm(
                 self.hint("Close the session in its host, for every terminal? {detach} leaves it running.")
             )
-        is_idle = self.session is None or self.session.conversation.is_idle
+        said = self.session.conversation if self.session is not None else None
         does = "waits for your answer" if self.state is TabState.NEEDS_YOU else "is working"
-        if not is_idle and not await self.agent.confirm(f"{self.name()} {does}. Close the tab anyway?"):
-            return False
+        if said is not None and not said.is_idle:
+            question = f"{self.name()} {does}. Close the tab anyway?"
+            done = f"{self.name()} is done. Its tab is open."
+            if not await self.agent.confirm(question, lambda: done * said.is_idle):
+                return False
         # Return at once if there is nothing to ask: the next keys are for another tab.
         return not self.worktree or await self.actions.worktrees.may_leave(others, is_chosen=is_chosen)
 

@@ -57,6 +57,17 @@ async def test_the_keys_take_two_rows_and_the_rarest_are_left_out() -> None:
         assert "raw" not in second
 
 
+async def test_no_key_leads_on_where_the_end_is_in_view() -> None:
+    async with open_page(size=(76, 24)) as page:
+        await _open(page, content=(EDIT, WHOLE))
+        assert "PgDn more" in page.text
+        await page.press("end")
+        await page.until(lambda: "PgDn more" not in page.text)
+        assert "[ ] files" in page.text
+        await page.press("home")
+        await page.until(lambda: "PgDn more" in page.text)
+
+
 async def test_every_line_can_be_read_while_title_or_answers_stay_in_view() -> None:
     async with open_page(size=WIDE) as page:
         await _open(page, content=(WHOLE,))

@@ -30,7 +30,7 @@ async def test_the_prompt_keeps_the_focus_and_the_draft_when_a_request_comes() -
         assert page.draft == "a draft"
         assert "Permission  Edit a file" in page.text
         assert "Tab to answer" in page.text
-        assert "needs your decision; Tab" in page.status
+        assert "needs your decision; Tab answers" in page.status
         await page.enter_card()
         assert "needs your decision; Shift+Tab conversation" in page.status
         assert "Ctrl+C cancels" not in page.status, "it would clear the draft first"
@@ -44,7 +44,7 @@ async def test_shift_tab_leads_from_a_card_to_what_was_said_before_and_tab_back(
             assert "needs your decision; Shift+Tab conversation · Ctrl+C cancels" in page.status
             await page.press("shift+tab")
             assert page.view.has_focus_within
-            assert "needs your decision; Tab" in page.status
+            assert "needs your decision; Tab answers" in page.status
             await page.press("tab")
             assert not page.view.has_focus_within
             assert not page.prompt.has_focus

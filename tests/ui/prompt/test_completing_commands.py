@@ -241,6 +241,16 @@ async def test_slash_model_opens_the_models() -> None:
         await page.until(lambda: page.connection.options == [("m", "large")])
 
 
+async def test_letters_find_one_of_a_few_models() -> None:
+    async with page_with() as page:
+        await page.apply(OptionsReplaced((MODEL,)))
+        await page.send("/model")
+        await page.until(lambda: "Large" in page.text)
+        await page.press(*"lar", "enter")
+        await page.until(lambda: page.connection.options == [("m", "large")])
+        assert page.draft == ""
+
+
 async def test_slash_model_with_a_name_sets_it_at_once() -> None:
     async with page_with() as page:
         await page.apply(OptionsReplaced((MODEL,)))

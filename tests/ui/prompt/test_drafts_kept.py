@@ -269,6 +269,9 @@ async def test_pictures_of_the_draft_and_of_the_queue_are_attached_files_after_a
     async with open_recalling_page() as page:
         text, queued, drafted = page.draft.rsplit("\n", 2)
         assert text == "next\n\nbeing written"
+        assert "Your unsent draft is back, with 1 queued prompt; Ctrl+C clears it" in [
+            notice.message for notice in page.notices
+        ]
         kept = [Path(mention.path_text) for line in (queued, drafted) for mention in mentions(line)]
         assert [file.read_bytes() for file in kept] == [b"queued", b"drafted"]
         assert {file.stat().st_mode & 0o777 for file in kept} == {0o600}

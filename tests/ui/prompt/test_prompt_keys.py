@@ -172,7 +172,7 @@ async def test_escape_cancels_the_turn_and_the_conversation_says_so() -> None:
 async def test_what_waits_without_a_turn_is_canceled_as_the_status_says(key: str) -> None:
     async with open_page() as page:
         await page.ask("call")
-        assert "needs your decision; Tab · Esc cancels" in page.status
+        assert "needs your decision; Tab answers · Esc cancels" in page.status
         await page.press(key)
         assert page.decisions == {"call": None}
         assert "needs your decision" not in page.text

@@ -217,7 +217,7 @@ async def test_the_states_of_a_session_are_said_in_words() -> None:
         await page.press("tab", "w")
         assert "needs your decision  " in page.status, "there, it leads back to the card"
         await page.press("escape", "escape")
-        assert "needs your decision; Tab · Esc cancels" in page.status
+        assert "needs your decision; Tab answers · Esc cancels" in page.status
         page.clock.now_s += 2
         await page.press("escape")
         assert "canceling" in page.status
@@ -337,8 +337,8 @@ def test_the_key_that_restarts_an_agent_outlasts_the_end_of_its_name(state: str)
 
 
 async def test_what_does_not_fit_into_the_status_line_is_left_out_but_the_mode_last() -> None:
-    async with open_page(OptionsReplaced((MODE, MODEL)), ask(1, "call"), size=(60, 20)) as page:
-        assert page.status == f"▲ {AGENT}  needs your decision; Tab    mode: Ask · F1 help"
+    async with open_page(OptionsReplaced((MODE, MODEL)), ask(1, "call"), size=(68, 20)) as page:
+        assert page.status == f"▲ {AGENT}  needs your decision; Tab answers    mode: Ask · F1 help"
     usual = Status(agent="A", facts=("101/200k $1", "mode: Ask", "model: Default (recommended)"))
     assert line_of(usual, 70).plain.endswith("101/200k $1 · mode: Ask · model: Default (recommended) · F1 help")
     assert line_of(usual, 60).plain.endswith("101/200k $1 · mode: Ask · F1 help")
@@ -399,10 +399,10 @@ async def test_the_cost_is_that_of_the_session_and_said_once() -> None:
 @pytest.mark.parametrize(
     ("cells", "left"),
     [
-        (60, "▲ Agent Smith  needs your decision; Tab · Esc cancels"),
-        (47, "▲ Agent Smith  needs your decision; Tab"),
-        (43, "▲ Agent Smith  needs your decision; Tab"),
-        (42, "▲ Agent Smith  needs your decision"),
+        (68, "▲ Agent Smith  needs your decision; Tab answers · Esc cancels"),
+        (55, "▲ Agent Smith  needs your decision; Tab answers"),
+        (51, "▲ Agent Smith  needs your decision; Tab answers"),
+        (50, "▲ Agent Smith  needs your decision"),
         (36, "▲ Agent Sm…  needs your decision"),
         (30, "▲ Age…  needs your decisi…"),
     ],

@@ -298,3 +298,27 @@ async def test_the_other_requests_of_a_tab_can_be_answered_out_of_turn(open_desk
         await desk.press("n")
         await desk.shows("Permission Delete everything")
         assert [answer["outcome"]["optionId"] for answer in desk.answers()] == ["reject_once"]
+
+
+async def test_whether_to_close_a_tab_is_asked_no_longer_than_its_agent_works(open_desk: OpenDesk) -> None:
+    ends = """
+asked = expect("session/prompt")
+answer(expect("session/new"), sessionId="s2")
+expect("session/cancel")
+answer(asked, stopReason="cancelled")
+serve_until_closed()
+"""
+    async with open_desk(SESSION, ends) as desk:
+        await desk.has_session()
+        await desk.give("Tidy up")
+        await desk.press("ctrl+n")
+        await desk.until(lambda: len(desk.tabs) == 2)
+        await desk.has_session()
+        await desk.press("alt+1", "alt+w")
+        await desk.shows("Tidy up is working. Close the tab anyway?")
+        session = desk.tabs[0].session
+        assert session is not None
+        session.cancel()
+        await desk.hides("Close the tab anyway?")
+        await desk.shows("Tidy up is done. Its tab is open.")
+        assert len(desk.tabs) == 2

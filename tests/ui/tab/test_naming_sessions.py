@@ -51,6 +51,26 @@ async def test_a_session_is_renamed_by_a_slash_command(open_tabs: OpenTabs) -> N
         await desk.until(lambda: desk.tabs[0].title == "The big one!")
 
 
+async def test_a_name_given_in_the_list_before_the_first_prompt_is_shown_and_stays(open_tabs: OpenTabs) -> None:
+    prompted = """
+asked = expect("session/prompt")
+update("session_info_update", title="The agent's", updatedAt="2026-09-01T10:00:00Z")
+end(asked)
+serve_until_closed()
+"""
+    async with open_tabs(SESSION + prompted) as desk:
+        await desk.has_session()
+        history = desk.tab.actions.history
+        desk.tab.run(history.rename((await desk.row("")).past))
+        await desk.asks(NameDialog)
+        await desk.answer("Mine")
+        await desk.until(lambda: desk.tab.title == "Mine")
+        await desk.send("HELLO later")
+        await desk.until(lambda: desk.tab.session is not None and desk.tab.session.conversation.updated_at is not None)
+        assert desk.tab.title == "Mine"
+        assert "Mine" in await titles(desk)
+
+
 async def test_the_list_of_sessions_pins_archives_and_renames(open_tabs: OpenTabs) -> None:
     async with open_tabs(LISTED) as desk:
         await desk.has_session()

@@ -137,7 +137,7 @@ async def test_text_that_is_typed_into_the_comparison_goes_to_the_draft_and_nowh
     async with open_desk(SESSION, OWN) as desk:
         await start_both(desk)
         await desk.press_at_once(*"no choice", "enter")
-        await desk.shows("Worktrees of ")
+        await desk.shows("Worktrees of ", "What you typed is in your draft")
         await desk.press("escape")
         await desk.hides("Worktrees of ")
         assert (desk.tab, desk.draft) == (desk.tabs[0], "no choice")
@@ -203,6 +203,31 @@ async def test_the_comparison_leads_to_a_question_in_a_tab_that_was_never_in_fro
         await desk.shows("Delete everything")
         assert not desk.notices, "its card has room"
         await desk.until(lambda: isinstance(desk.pilot.app.focused, PermissionCard))
+
+
+async def test_the_comparison_gives_way_to_the_keys_that_go_to_another_tab(
+    open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asks = 'ask("allow_once", "reject_once", session="s9")\n    outcome()'
+    list_other(monkeypatch, OTHER.replace("folder = ", f"{asks}\n    folder = "))
+    async with open_desk(SESSION, OWN) as desk:
+        make_repository(desk.tabs[0].cwd, ONE_FILE)
+        await desk.has_session()
+        await desk.send("/several Fix a.txt")
+        await desk.shows("1 chosen")
+        await desk.press("down", "space", "enter")
+        await desk.shows("Worktrees of ", "needs you · Delete everything")
+        await desk.press("alt+n")
+        await desk.shows("Delete everything")
+        assert desk.tab is desk.tabs[2]
+        await desk.until(lambda: isinstance(desk.pilot.app.focused, PermissionCard))
+        await desk.press("alt+1")
+        await desk.until(lambda: desk.tab is desk.tabs[0])
+        await desk.hides("Worktrees of ")
+        await desk.send("/compare")
+        await desk.shows("Worktrees of ")
+        await desk.press("alt+2")
+        await desk.until(lambda: desk.tab is desk.tabs[1])
 
 
 async def test_the_comparison_leads_to_the_answer_of_an_agent_that_changed_nothing(
