@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from anyio import to_thread
 
-from acp_tui.client.errors import ClientError
+from acp_tui.client.errors import ClientError, PromptInProgress
 from acp_tui.client.sessions.prompt_queue import PastedImage, Prompt, PromptQueue
 from acp_tui.conversation.content import with_pastes
 from acp_tui.conversation.wording import comments_prompt, how_ended
@@ -63,6 +63,8 @@ class PromptController:
         """Once it's loaded."""
         self._clock: Timer | None = None
         """Waits for the next prompt that was scheduled."""
+        self._about_to_send: Session | None = None
+        """A session whose turn begins in a moment, while what goes with the prompt is read."""
         self._doubted = ""
         """A prompt that wasn't sent, because it begins with what may be meant otherwise."""
 
@@ -250,9 +252,11 @@ class PromptController:
             text = f"{text}\n\n{told}" if text.strip() else told
             comments.clear()
         self._tab.run(self._bring_back(session))
-        if session.conversation.is_idle:
+        is_idle = session.conversation.is_idle
+        if is_idle and session is not self._about_to_send:
+            self._about_to_send = session
             self._tab.run(self._send(session, Prompt(text, written.images)))
-        elif self._steers(written):
+        elif not is_idle and self._steers(written):
             self._tab.run(self._steer(session, Prompt(text, written.images)))
         else:
             session.queue.add(text, written.images, is_first=written.is_reason)
@@ -297,26 +301,34 @@ class PromptController:
     async def _send(self, session: Session, prompt: Prompt) -> None:
         """Send this prompt, then those queued during its turn, as long as nothing fails."""
         wanted: Prompt | None = prompt
-        while wanted is not None:
-            blocks, notes = await self._attached(wanted, session.cwd)
-            await self._tab.starter.stock_taken()
-            if self._tab.moments is not None:
-                await self._tab.moments.remember()
-            if self.recall is not None:
-                await self.recall.keep()  # even if acp-tui is killed now, what was sent is in no draft
-            if not session.conversation.is_idle:
-                # Another prompt was sent while the files were read.
-                session.queue.add(wanted.text, wanted.images)
+        try:
+            while wanted is not None:
+                wanted = await self._send_one(session, wanted)
                 self._show_changed(session)
-                return
-            self._failed = None
-            try:
-                await self._tab.app.outlasting(session.send_prompt((*blocks, *session.commands.take()), notes))
-            except ClientError:
-                session.queue.hold()  # the conversation shows what failed
-                self._failed = (session.queue, len(session.conversation.turns), wanted)
-            wanted = session.queue.next()
-            self._show_changed(session)
+        finally:
+            self._about_to_send = None
+
+    async def _send_one(self, session: Session, prompt: Prompt) -> Prompt | None:
+        """Send it, and return the one that is queued next. If another was sent in the meantime, queue it instead."""
+        blocks, notes = await self._attached(prompt, session.cwd)
+        await self._tab.starter.stock_taken()
+        if self._tab.moments is not None:
+            await self._tab.moments.remember()
+        if self.recall is not None:
+            await self.recall.keep()  # even if acp-tui is killed now, what was sent is in no draft
+        if not session.conversation.is_idle:
+            session.queue.add(prompt.text, prompt.images)
+            return None
+        self._failed = self._about_to_send = None
+        try:
+            await self._tab.app.outlasting(session.send_prompt((*blocks, *session.commands.take()), notes))
+        except PromptInProgress:
+            session.queue.add(prompt.text, prompt.images, is_first=True)
+            return None
+        except ClientError:
+            session.queue.hold()  # the conversation shows what failed
+            self._failed = (session.queue, len(session.conversation.turns), prompt)
+        return session.queue.next()
 
     def cancel(self, session: Session) -> None:
         """Cancel the turn and hold the queue. If that takes long, or was tried before, hint at restarting the agent."""

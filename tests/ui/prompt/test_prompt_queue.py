@@ -23,6 +23,17 @@ async def test_a_prompt_written_during_a_turn_is_queued_in_sight_and_sent_after_
         assert "queued" not in page.text
 
 
+async def test_prompts_that_come_at_once_are_all_sent_in_their_order() -> None:
+    async with open_page() as page:
+        await page.press_at_once(*"a", "enter", *"b", "enter", *"c", "enter", *"rest")
+        await page.until(lambda: "2 queued, sent after this turn" in page.text)
+        assert page.connection.prompts == ["a"]
+        assert page.draft == "rest"
+        await page.end_turn()
+        await page.end_turn()
+        await page.until(lambda: page.connection.prompts == ["a", "b", "c"])
+
+
 async def test_alt_up_takes_the_last_queued_prompt_back_before_the_draft() -> None:
     async with open_page() as page:
         for text in ("one", "two", "three"):

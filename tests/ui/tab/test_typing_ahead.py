@@ -14,7 +14,7 @@ from acp_tui.ui.app.app import AcpTuiApp
 from acp_tui.ui.prompt.input import PromptInput
 from acp_tui.ui.tab.screen import SessionScreen
 from support.agents import scripted
-from support.desks import OpenDesk
+from support.desks import SESSION, OpenDesk
 from support.pages import drafts_kept
 from support.settling import until_so
 from support.waiting import LIMIT_S
@@ -84,3 +84,13 @@ async def test_what_is_written_while_an_agent_starts_is_there_the_next_time(open
         await desk.shows("early")
         folder = str(desk.tab.cwd)
     assert [(place.folder, draft) for place, draft in drafts_kept().items()] == [(folder, "early")]
+
+
+async def test_prompts_that_come_at_once_are_all_sent_in_their_order(open_desk: OpenDesk) -> None:
+    turns = 'for _ in range(3): answer(expect("session/prompt"), stopReason="end_turn")\n'
+    async with open_desk(SESSION, turns + "serve_until_closed()") as desk:
+        await desk.has_session()
+        await desk.press_at_once("a", "enter", "b", "enter", "c", "enter", *"rest")
+        prompts = await desk.gets("session/prompt", times=3)
+        assert [prompt["prompt"][0]["text"] for prompt in prompts] == ["a", "b", "c"]
+        assert desk.draft == "rest"
