@@ -703,7 +703,7 @@ class ConversationView(DetachedOwner, can_focus=True):
             view.post_message(view.Chosen(view, view.entry))
         self._paint()
 
-    def go_to(self, index: int, step: int) -> None:
+    def go_to(self, index: int, step: int = 1) -> None:
         """Put the cursor on an entry, and bring it into view. What is taller than the view is entered at the near edge.
 
         `step` is where the cursor comes from: up for -1, down for 1.

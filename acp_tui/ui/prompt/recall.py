@@ -278,7 +278,8 @@ class Walk:
         self._at = self._texts.index(text, 1)
 
 
-DRAFT_IS_BACK: Final = "Your unsent draft is back{queued}; {interrupt} clears it"
+DRAFT_IS_BACK: Final = "Your unsent draft is back"
+WAY_TO_CLEAR: Final = "; {interrupt} clears it"
 DRAFT_IS_ASIDE: Final = "↑ brings your earlier draft back"
 PAUSE_S: Final = 0.2
 """The draft is saved after this long without typing."""
@@ -378,8 +379,8 @@ class Recall:
             fence.when_shown(self, self._prompt, self._note_shown)
         more = f", ↑ has {others} more" if others else ""
         queued = f", with {own.queued} queued prompt{'s' * (own.queued > 1)}" if own.queued else ""
-        told = keys_in_force(self._screen).hint(DRAFT_IS_BACK.replace("{queued}", queued))
-        self._screen.notify(told + more, markup=False)
+        way = keys_in_force(self._screen).hint(WAY_TO_CLEAR)
+        self._screen.notify(f"{DRAFT_IS_BACK}{queued}{way}{more}", markup=False)
 
     @property
     def is_as_brought_back(self) -> bool:
