@@ -144,6 +144,8 @@ class Conversation:
     unsettled_calls: set[ToolCallId] = field(default_factory=set)
     turn_start: EntryId | None = None
     """The entry of the last prompt sent; None before the first. Entries above it belong to earlier turns."""
+    last_prompt: EntryId = EntryId(0)
+    """The last message of the user's that began a turn, sent or told again."""
     echo: Echo | None = None
 
     # For agents that accept prompts by ID and report states.

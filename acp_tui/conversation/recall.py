@@ -185,6 +185,7 @@ def _move(loaded: Conversation, recorded: Conversation, moved: Places, again: Pl
     loaded.compaction_entries = now(loaded.compaction_entries)
     loaded.open_message = moved[loaded.open_message] if loaded.open_message is not None else None
     loaded.turn_start = moved[loaded.turn_start] if loaded.turn_start is not None else None
+    loaded.last_prompt = moved.get(loaded.last_prompt, loaded.last_prompt)
     loaded.turns = _moved_turns(loaded.turns, moved) or _moved_turns(recorded.turns, again)
     shown_by = {key: {moved[at] for at in places} for key, places in loaded.terminal_entries.items()}
     for terminal_id, places in recorded.terminal_entries.items():

@@ -103,9 +103,11 @@ def apply(conversation: Conversation, update: updates.SessionUpdate) -> Change:
 def _append(conversation: Conversation, entry: entries.Entry) -> entries.EntryId:
     conversation.entries.append(entry)
     conversation.open_message = None
+    entry_id = entries.EntryId(len(conversation.entries) - 1)
     if conversation.is_idle and isinstance(entry, entries.Message) and entry.role == "user":
         conversation.has_old_plans = bool(conversation.plans)
-    return entries.EntryId(len(conversation.entries) - 1)
+        conversation.last_prompt = entry_id
+    return entry_id
 
 
 # Messages
@@ -182,6 +184,8 @@ def _announced_mode(conversation: Conversation, chunk: updates.MessageChunk) -> 
 def _message_for(conversation: Conversation, chunk: updates.MessageChunk) -> entries.EntryId:
     """Return the entry for a chunk: the one with its ID, or the open one of its role, or a new one (R-MSG-1..3)."""
     if chunk.message_id is not None:
+        if _is_reused(conversation, chunk.role, chunk.message_id):
+            del conversation.message_entries[chunk.role, chunk.message_id]
         return _message_of(conversation, chunk.role, chunk.message_id)
     if conversation.open_message is not None:
         entry = conversation.entries[conversation.open_message]
@@ -190,6 +194,18 @@ def _message_for(conversation: Conversation, chunk: updates.MessageChunk) -> ent
     opened = _append(conversation, entries.Message(chunk.role))
     conversation.open_message = opened
     return opened
+
+
+def _is_reused(conversation: Conversation, role: updates.Role, message_id: str) -> bool:
+    """Whether an agent without states (version 1) used the ID in an earlier turn: some count anew in each process.
+
+    In version 2 an ID is one message's for good, and any may grow or change later.
+    """
+    known = conversation.message_entries.get((role, message_id))
+    if known is None or conversation.state is not None:
+        return False
+    is_told_again = role == "user" and conversation.is_idle  # a loaded session's prompts begin its turns
+    return known < (len(conversation.entries) - 1 if is_told_again else conversation.last_prompt)
 
 
 def _message_of(conversation: Conversation, role: updates.Role, message_id: str) -> entries.EntryId:

@@ -163,20 +163,21 @@ def test_nothing_is_sent_in_a_mode_that_the_agent_lacks(tmp_path: Path, home: Pa
     assert "mode can't be 'yolo'\n  it is one of Ask, Do" in err
 
 
+@pytest.mark.parametrize("message_id", [None, "msg_1"], ids=["no ID", "counted anew in each process"])
 def test_a_turn_continues_a_session_and_tells_only_what_is_new(
-    tmp_path: Path, home: Path, capfd: pytest.CaptureFixture[str]
-):
+    message_id: str | None, tmp_path: Path, home: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     script = """
     handshake(agentCapabilities={"loadSession": True})
     loading = expect("session/load")
-    update("agent_message_chunk", session="s7", content={"type": "text", "text": "old"})
+    update("agent_message_chunk", session="s7", content={"type": "text", "text": "old"}, messageId=MESSAGE_ID)
     answer(loading)
     prompt = expect("session/prompt")
-    update("agent_message_chunk", session="s7", content={"type": "text", "text": "new"})
+    update("agent_message_chunk", session="s7", content={"type": "text", "text": "new"}, messageId=MESSAGE_ID)
     end(prompt); read()
-    """
+    """.replace("MESSAGE_ID", repr(message_id))
     assert exec_it("--resume", "s7", cwd=tmp_path, script=script) == 0
-    assert capfd.readouterr().out == "new\n"
+    assert capfd.readouterr() == ("new\n", "")
 
 
 @pytest.mark.parametrize(

@@ -3,20 +3,26 @@
 import pytest
 
 from acp_tui.conversation.buffers import TextBuffer
+from acp_tui.conversation.catch_up import retold
 from acp_tui.conversation.content import Image, Text, labeled, with_pastes
 from acp_tui.conversation.conversation import NOTHING, Change
 from acp_tui.conversation.entries import EntryId, Message
 from acp_tui.conversation.facts import OfferedCommand, PlanStep, Usage
+from acp_tui.conversation.reducer import apply
 from acp_tui.conversation.updates import (
     CommandsReplaced,
     CompactionChanged,
     InfoChanged,
     MessageChunk,
+    MessageReplaced,
     NoticeShown,
     PlanReplaced,
+    PromptAccepted,
+    PromptJoined,
     PromptSent,
     Role,
     SessionUpdate,
+    StateReported,
     TurnEnded,
     UnknownUpdate,
     UsageReported,
@@ -121,6 +127,43 @@ def test_a_chunk_with_a_known_id_ends_the_message_without_one() -> None:
     """R-MSG-2: the id was absent, then present, then absent."""
     conversation = fold(agent("a", "m"), agent("b"), agent("c", "m"), agent("d"))
     assert texts(conversation) == [("agent", "ac"), ("agent", "b"), ("agent", "d")]
+
+
+REUSED = [("agent", "a"), ("user", "next"), ("agent", "bc")]
+
+
+def test_an_id_of_an_earlier_turn_begins_a_new_message_in_version_one() -> None:
+    """R-MSG-1: an agent may count its messages anew in each process."""
+    conversation = fold(prompt("first"), agent("a", "m"), TurnEnded("end_turn"), prompt("next"), agent("b", "m"))
+    apply(conversation, agent("c", "m"))
+    assert texts(conversation) == [("user", "first"), *REUSED]
+    assert texts(fold(*retold(conversation))) == texts(conversation)
+
+
+def test_an_id_that_a_loaded_session_used_in_an_earlier_turn_begins_a_new_message() -> None:
+    """R-MSG-1: what several processes said is told by one."""
+    turn = (user("next", "u"), agent("b", "m"), call("t"), agent("c", "m"))
+    conversation = fold(user("fi", "u"), user("rst", "u"), agent("a", "m"), *turn)
+    assert texts(conversation) == [("user", "first"), *REUSED, ("call", "t")]
+    assert texts(fold(*retold(conversation))) == texts(conversation)
+
+
+def test_a_message_goes_on_under_its_id_after_its_turn_and_what_the_user_said_within() -> None:
+    """R-MSG-1."""
+    joined = PromptJoined((Text("also"),))
+    conversation = fold(prompt("first"), agent("a", "m"), joined, agent("b", "m"), TurnEnded("end_turn"))
+    apply(conversation, agent("c", "m"))
+    assert texts(conversation) == [("user", "first"), ("agent", "abc"), ("user", "also")]
+
+
+def test_an_id_is_one_message_in_every_turn_of_version_two() -> None:
+    """R-MSG-3: messages of agents that report states may grow and change later."""
+    sent = PromptSent((Text("next"),), awaits_id=True)
+    conversation = fold(StateReported("running"), agent("a", "m"), StateReported("idle"), sent, PromptAccepted("u"))
+    apply(conversation, agent("b", "m"))
+    assert texts(conversation) == [("agent", "ab"), ("user", "next")]
+    apply(conversation, MessageReplaced("agent", "m", (Text("c"),)))
+    assert texts(conversation) == [("agent", "c"), ("user", "next")]
 
 
 def test_a_message_keeps_the_id_it_came_with_and_is_given_none() -> None:

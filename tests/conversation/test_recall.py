@@ -21,6 +21,7 @@ from acp_tui.conversation.updates import (
     CommandRun,
     ElicitationAnswered,
     ElicitationAsked,
+    MessageReplaced,
     PermissionAnswered,
     PromptSent,
     Reconnected,
@@ -141,7 +142,7 @@ def test_turns_that_the_agent_tells_still_begin_and_end_with_their_entries() -> 
 def test_what_comes_later_still_finds_its_entries() -> None:
     conversation = loaded(*LOADED)
     apply(conversation, call("t", title="Brush again"))
-    apply(conversation, agent(" Yes.", "m"))
+    apply(conversation, MessageReplaced("agent", "m", (Text("Blue it is. Yes."),)))
     assert ("agent", "Blue it is. Yes.") in texts(conversation)
     assert conversation.tool_call("t").call.title == "Brush again"
 

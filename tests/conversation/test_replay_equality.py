@@ -64,6 +64,7 @@ EVERY_KIND: tuple[SessionUpdate, ...] = (
     prompt("hello"),
     user("hel"),
     user("x"),
+    user("y", "m"),
     agent("a"),
     agent("b", "m"),
     thought("c"),
