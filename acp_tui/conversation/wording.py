@@ -6,6 +6,7 @@ Text from the agent is unchanged: the caller makes it visible.
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Container, Iterable, Sequence
 from pathlib import Path
@@ -17,7 +18,7 @@ from acp_tui.conversation.visible import make_visible_line
 if TYPE_CHECKING:
     # The first frame needs some of these words, but no conversation yet.
     from acp_tui.conversation.conversation import Conversation, SubagentState
-    from acp_tui.conversation.entries import Question, TerminalState
+    from acp_tui.conversation.entries import Failure, Question, TerminalState
 
 _STOP_REASONS: Final = {
     "cancelled": "canceled",
@@ -26,6 +27,11 @@ _STOP_REASONS: Final = {
     "max_tokens": "stopped: token limit reached",
     "max_turn_requests": "stopped: reached the limit of requests in one turn",
 }
+
+
+_OF_LOGIN: Final = re.compile(
+    r"\b(?:api[ _-]?key|log(?:ged)? ?in|sign(?:ed)? ?in|unauthori[sz]ed|(?:un)?authenticat\w*|credentials?|401)\b", re.I
+)
 
 
 def stop_words(stop_reason: str) -> str:
@@ -203,6 +209,11 @@ def clock(seconds: float) -> str:
 
 def error_words(said: ErrorFacts | None) -> list[str]:
     return [*facts_words(said), *filter(None, [retry_words(said)])] if said is not None else []
+
+
+def is_of_login(failure: Failure) -> bool:
+    """Whether the words of an error name a login. Few agents answer a prompt with the protocol's error for it."""
+    return _OF_LOGIN.search(f"{failure.message} {failure.detail}") is not None
 
 
 def facts_words(said: ErrorFacts) -> list[str]:

@@ -84,6 +84,8 @@ class Quirks:
     """Leave out chunks of the user's words that consist of nothing but the agent's own marks."""
     why_not_loaded: str = ""
     """What the user should know when it refuses to load a session."""
+    login_notes: Mapping[str, str] = field(default_factory=dict)
+    """What the user should know about a login method, by its ID."""
 
     def leaves_out(self, words: str) -> bool:
         """Whether this chunk of the user's words isn't theirs. A text that only contains such marks is."""
@@ -98,7 +100,12 @@ def quirks_of(agent_name: str) -> Quirks:
     # that empties the session. Later, it takes the empty file for a session to delete at its next start, and deletes
     # all files with this ID.
     if agent_name == "gemini-cli":
-        return Quirks(missing_file_reads_empty=True, tells_own_words=True, why_not_loaded=GEMINI_LOSES)
+        return Quirks(
+            missing_file_reads_empty=True,
+            tells_own_words=True,
+            why_not_loaded=GEMINI_LOSES,
+            login_notes={"gemini-api-key": "set GEMINI_API_KEY before you start"},
+        )
     # @zed-industries/claude-agent-acp 0.23.1 tells a loaded session from Claude's own record, in which setting a model
     # is a command that the user typed, and a canceled turn ends with a line. Its successor, @agentclientprotocol's
     # 0.101.0, leaves out the commands, but not the line.

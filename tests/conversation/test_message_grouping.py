@@ -148,7 +148,7 @@ def test_an_id_that_a_loaded_session_used_in_an_earlier_turn_begins_a_new_messag
     assert texts(fold(*retold(conversation))) == texts(conversation)
 
 
-def test_a_message_goes_on_under_its_id_after_its_turn_and_what_the_user_said_within() -> None:
+def test_a_message_goes_on_under_its_id_after_its_turn_and_steering() -> None:
     """R-MSG-1."""
     joined = PromptJoined((Text("also"),))
     conversation = fold(prompt("first"), agent("a", "m"), joined, agent("b", "m"), TurnEnded("end_turn"))

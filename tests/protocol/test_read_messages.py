@@ -89,6 +89,16 @@ def test_auth_methods_are_the_agents_own_unless_they_are_of_the_terminal() -> No
     )
 
 
+@pytest.mark.parametrize(
+    ("agent", "told"), [("gemini-cli", "A key: set GEMINI_API_KEY before you start"), ("a", "A key")]
+)
+def test_a_login_says_which_variable_its_agent_is_known_to_want(agent: str, told: str) -> None:
+    """gemini-cli 0.61.0 names none."""
+    methods = [{"id": "gemini-api-key", "name": "Key", "description": "A key"}, {"id": "other", "name": "Other"}]
+    key, other = read_agent(agentInfo={"name": agent, "version": "1"}, authMethods=methods)[2]
+    assert (key.description, other.description) == (told, None)
+
+
 def test_an_agents_identity_is_read_or_left_out_where_it_is_malformed() -> None:
     assert read_agent(agentInfo={"name": "a", "version": "1"})[0] == AgentIdentity("a", "1")
     assert read_agent(agentInfo={"name": "a"})[0] is None

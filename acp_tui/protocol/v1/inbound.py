@@ -212,7 +212,8 @@ def read_initialize_response(result: Any) -> roles.Agreement:
     response = decode(initialize.InitializeResponse, result)
     info = response.agent_info
     identity = None if info is None else roles.AgentIdentity(info.name, info.version, info.title)
-    methods = tuple(map(_auth_method, response.auth_methods))
+    notes = identity.quirks.login_notes if identity is not None else {}
+    methods = tuple(_auth_method(method, notes.get(method.id)) for method in response.auth_methods)
     capabilities = _capabilities(response.agent_capabilities, response.meta)
     modes = read_setup(decode(session.SessionSetup, {"modes": result["modes"]})) if "modes" in result else ()
     return roles.Agreement(response.protocol_version, identity, capabilities, methods, modes)
@@ -259,11 +260,11 @@ def prompt_modes(offered: initialize.SessionSystemPromptCapabilities | None) -> 
     return frozenset({"append", "override"} if overrides else {"append"})
 
 
-def _auth_method(method: initialize.AuthMethod) -> facts.AuthMethod:
+def _auth_method(method: initialize.AuthMethod, note: str | None) -> facts.AuthMethod:
+    about = ": ".join(filter(None, (method.description, note))) or None
     if isinstance(method, initialize.AuthMethodAgent):
-        return facts.AuthMethod(method.id, method.name, method.description, meta=method.meta)
-    args, env = tuple(method.args), method.env
-    return facts.AuthMethod(method.id, method.name, method.description, "terminal", args, env, method.meta)
+        return facts.AuthMethod(method.id, method.name, about, meta=method.meta)
+    return facts.AuthMethod(method.id, method.name, about, "terminal", tuple(method.args), method.env, method.meta)
 
 
 INTERIM_STATES: Final = {

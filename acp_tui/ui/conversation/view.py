@@ -151,6 +151,8 @@ class ConversationView(DetachedOwner, can_focus=True):
         self._scroll_timer: Timer | None = None
         self.can_send = False
         """Whether the user can send a prompt here."""
+        self.can_log_in = False
+        """Whether the agent has ways to log in."""
         self._offering: entries.EntryId | None = None
         """The failure below which the user is offered to send the prompt again."""
         self._second: Timer | None = None
@@ -492,7 +494,8 @@ class ConversationView(DetachedOwner, can_focus=True):
         if self._offering is None or self.conversation.entries[self._offering] is not failure:
             return wording.retry_words(said) if said is not None else ""
         then = " then" if said is not None and said.retry_at is not None and now < said.retry_at else ""
-        again = keys_in_force(self).hint(f"{{send_again}} sends your prompt again{then}")
+        other = " · /login logs in otherwise" if self.can_log_in and wording.is_of_login(failure) else ""
+        again = keys_in_force(self).hint(f"{{send_again}} sends your prompt again{then}{other}")
         return " · ".join(filter(None, (wording.retry_words(said, now) if said is not None else "", again)))
 
     def _count_down(self) -> None:

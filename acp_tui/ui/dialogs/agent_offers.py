@@ -324,8 +324,14 @@ class LoginDialog(Dialog[AuthMethod | None]):
         """Whether the user types what is meant for the draft."""
         self._is_met = False
         """Whether an Enter was pressed that was meant for this."""
+        names = aligned([make_visible_line(method.name) for method in methods], MAX_COLUMN_CELLS)
         rows = FilteredList(
-            [_row(method, tried) for method in methods],
+            [
+                PickerRow(
+                    method, name, _about(method), is_current=tried is not None and method.method_id == tried.method_id
+                )
+                for method, name in zip(methods, names, strict=True)
+            ],
             has_search=False,
             empty="This agent lists no login methods: log in with its own program, then try again",
         )
@@ -386,6 +392,5 @@ class LoginDialog(Dialog[AuthMethod | None]):
         self._said.update(keys_in_force(self).hint("Canceled. Choose again, or press {dialog_close} to leave"))
 
 
-def _row(method: AuthMethod, tried: AuthMethod | None) -> PickerRow[AuthMethod]:
-    about = " · ".join(filter(None, (method.description, "in its own terminal" * (method.kind == "terminal"))))
-    return PickerRow(method, method.name, about, is_current=tried is not None and method.method_id == tried.method_id)
+def _about(method: AuthMethod) -> str:
+    return " · ".join(filter(None, (method.description, "in its own terminal" * (method.kind == "terminal"))))

@@ -99,6 +99,7 @@ class SessionPanel(Vertical):
         greeting: str = "",
         prompt: PromptInput | None = None,
         follow: tuple[str, ...] = (),
+        can_log_in: bool = False,
     ) -> None:
         """An empty session shows the `agent` with its version, and the `greeting` of its command.
 
@@ -116,6 +117,7 @@ class SessionPanel(Vertical):
         self._main = self.VIEW(images=images, folds=folds)
         """The conversation's view. It can be used before it is mounted."""
         self._main.can_send = session is not None
+        self._main.can_log_in = can_log_in
         self._opened: list[SubagentState] = []
         """The subagent that is shown instead, after those that led to it."""
         self._subagent_view: ConversationView | None = None

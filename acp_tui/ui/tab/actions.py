@@ -113,15 +113,10 @@ class Actions:
     def can_stop(self) -> bool:
         return bool(taking_out.stoppable_in(self.said))
 
-    @property
-    def can_log_out(self) -> bool:
+    def has_agent(self, offers: Callable[[Agent], object]) -> bool:
+        """Whether there is an agent that offers this."""
         agent = self.tab.link.agent
-        return agent is not None and agent.lost is None and agent.capabilities.logout
-
-    @property
-    def has_providers(self) -> bool:
-        agent = self.tab.link.agent
-        return agent is not None and agent.lost is None and agent.capabilities.providers
+        return agent is not None and agent.lost is None and bool(offers(agent))
 
     def offers(self, category: str) -> bool:
         """Whether the agent has an option of this category with more than one choice."""

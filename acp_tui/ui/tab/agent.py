@@ -100,6 +100,9 @@ class AgentController:
         )
         method = await self._tab.ask(dialog)
         if method is not None and method.kind == "terminal":
+            session = self._tab.session
+            if session is not None and session.conversation.is_connected and not await self.may_restart():
+                return None
             async with self._link.starting_again:  # other tabs wait for the new process
                 await self._log_in_in_terminal(agent, method.method_id)
         return method
@@ -216,6 +219,15 @@ class AgentController:
         names = ", ".join(f"“{name}”" for name in others[:MAX_NAMED])
         more = f" and {len(others) - MAX_NAMED} more" if len(others) > MAX_NAMED else ""
         return await self.confirm(f"{question} That also ends {tabs} of this agent: {names}{more}")
+
+    async def log_in_again(self) -> None:
+        """Let the user log in, perhaps otherwise than before, and continue the session."""
+        agent = self.agent_or_say()
+        if agent is not None and (used := await self.log_in(errors.AuthenticationRequired("", agent.auth_methods))):
+            if used.kind == "terminal":  # there is another process
+                await self._tab.starter.restart()
+            else:
+                self._tab.say(f"Logged in with “{make_visible_line(used.name)}”.")
 
     async def log_out(self) -> None:
         agent = self.agent_or_say()

@@ -57,6 +57,7 @@ class Panels:
             greeting=agent.command.greeting if agent is not None else "",
             prompt=tab.prompt,
             follow=tab.settings.follow.command,
+            can_log_in=agent is not None and bool(agent.auth_methods),
         )
 
     @staticmethod

@@ -41,6 +41,8 @@ async def test_it_waits_for_the_agent_and_gives_the_method_that_worked() -> None
     agent = Agent()
     async with open_dialog(dialog(agent)) as page:
         assert "Log in first" in page.words
+        rows = [line for line in page.lines if "Browser " in line or "Own login" in line]
+        assert rows[0].index("Your subscription") == rows[1].index("in its own terminal")
         assert page.words.count("in its own terminal") == 1
         assert "done by the agent" not in page.words, "which is usual"
         await page.press("enter", "enter")
@@ -196,3 +198,43 @@ async def test_a_session_begun_after_a_logout_leads_to_the_login_again(open_desk
         await desk.shows("With a key")
         await desk.press("enter")
         await desk.shows("welcome back")
+
+
+REFUSED = """
+handshake(authMethods=[{"id": "key", "name": "With a key"}])
+answer(expect("session/new"), sessionId="s1")
+refuse(expect("session/prompt"), 400, "API key not valid")
+"""
+
+
+async def test_a_login_that_turns_out_to_be_wrong_is_changed_where_the_error_says_so(
+    open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock()
+    monkeypatch.setattr(QuestionScreen, "clock", staticmethod(clock))
+    script = """
+    answer(expect("authenticate"))
+    prompt = expect("session/prompt")
+    say("welcome"); end(prompt)
+    serve_until_closed()
+    """
+    async with open_desk(REFUSED, script) as desk:
+        await desk.has_session()
+        await desk.send("go")
+        await desk.shows("API key not valid", "Alt+G sends your prompt again · /login logs in otherwise")
+        await desk.send("/login")
+        await desk.shows("With a key")
+        await desk.press("down")  # otherwise, the Enter may be held since before
+        clock.pass_guard()
+        await desk.press("enter")
+        await desk.shows("Logged in with “With a key”.")
+        await desk.press("alt+g")
+        await desk.shows("welcome")
+
+
+async def test_an_error_about_something_else_offers_no_login(open_desk: OpenDesk) -> None:
+    async with open_desk(REFUSED.replace("API key not valid", "overloaded"), "serve_until_closed()") as desk:
+        await desk.has_session()
+        await desk.send("go")
+        await desk.shows("overloaded", "Alt+G sends your prompt again")
+        assert "/login" not in desk.text

@@ -180,6 +180,30 @@ async def test_ctrl_c_is_for_the_program_in_the_terminal(open_tabs: OpenTabs) ->
         assert signal.getsignal(signal.SIGINT) is before
 
 
+# Otherwise, in a session
+
+
+async def test_an_agent_without_ways_to_log_in_offers_none(open_tabs: OpenTabs) -> None:
+    async with open_tabs(SESSION, "serve_until_closed()") as desk:
+        await desk.has_session()
+        assert not desk.offers("log_in")
+
+
+async def test_a_login_in_the_terminal_continues_the_session_with_the_new_process(
+    open_tabs: OpenTabs, terminal: Terminal
+) -> None:
+    terminal.credentials.touch()
+    async with open_tabs(terminal.script, IN_TERMINAL) as desk:
+        await desk.shows("welcome")
+        await desk.send("/login")
+        await log_in(desk)
+        await desk.shows("Restart the agent?")
+        await desk.answer(True)
+        await desk.shows("The agent was stopped so that you could log in", "welcome")
+        await desk.gets("session/new", 2)
+        assert terminal.ran == [("--login", "kindly")]
+
+
 # And out
 
 
