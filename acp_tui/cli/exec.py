@@ -21,6 +21,7 @@ from acp_tui.cli.exec_output import NdjsonOutput, OutputFormat, Streams, TextOut
 from acp_tui.cli.permissions import PermissionPrompter
 from acp_tui.cli.terminal import Headless, SlowStart, say_left_out, say_sandbox
 from acp_tui.client.agents.command import AgentCommand
+from acp_tui.client.attachments.attach import mentions
 from acp_tui.client.errors import ClientError, UnknownSession
 from acp_tui.client.sessions.agent import Agent
 from acp_tui.client.sessions.consent import HEADLESS
@@ -176,6 +177,9 @@ class _Turn:
         assert self._agent is not None
         self._prompter = PermissionPrompter(session, self._tasks, self._output.say, self._streams.held)
         self._output.begin(session, self._agent)
+        given = self._given.prompt or ""  # what was piped in isn't the user's own
+        if named := dict.fromkeys(given[one.start : one.stop] for one in mentions(given)):
+            self._output.say(make_visible_line(f"sent as text, since exec attaches no files: {', '.join(named)}"))
         session.subscribe(self._on_change)
         # What the agent said while the session was opening, but not what an earlier run had.
         count = len(session.conversation.entries)

@@ -6,6 +6,7 @@ If one is missing, prints that and raises SystemExit with the exit status.
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
@@ -90,6 +91,9 @@ def _command_of(choice: ChosenAgent, resumed: str | None) -> AgentCommand:
         if is_unknown and resumed:
             unknown = f"a prompt for one that isn't recorded needs its agent, too: AGENT PROMPT --resume {resumed}"
             error.hint = f"{taken_as_id(resumed)}\n{unknown}"
+        elif is_unknown and resumed is not None:
+            meant = f"AGENT {shlex.quote(choice.name)} --resume"
+            error.hint = f"a prompt of one word needs its agent, too: {meant}\n{error.hint}"
         elif is_unknown and (near := nearest(choice.name, (each.name for each in COMMANDS)) or next(flagged, "")):
             _agents, _, others = error.hint.partition("\n")
             error.hint = f"did you mean acp-tui {near}?\n{others}"

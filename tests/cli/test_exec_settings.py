@@ -271,3 +271,14 @@ def test_without_an_id_there_must_be_a_session_to_continue(
 ):
     assert exec_it("--resume", cwd=tmp_path, script="handshake(); read()") == 1
     assert "and it lists none" in capfd.readouterr().err
+
+
+def test_a_prompt_that_seems_to_attach_a_file_is_told_to_be_text(
+    tmp_path: Path, home: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "real.py").touch()
+    prompt = "Compare @real.py, `@code`, and @nonexist, then @real.py"
+    argv = scripted_argv('prompt = open_session(); say(prompt["params"]["prompt"][0]["text"]); end(prompt); read()')
+    assert main(["exec", "--cwd", str(tmp_path), "--prompt", prompt, "--", *argv]) == 0
+    told = "· sent as text, since exec attaches no files: @real.py, @nonexist\n"
+    assert capfd.readouterr() == (f"{prompt}\n", told)

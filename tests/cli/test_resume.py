@@ -192,6 +192,12 @@ def test_a_word_after_resume_that_was_meant_otherwise_is_told(
     assert told in capsys.readouterr().err
 
 
+def test_one_word_before_resume_is_told_to_need_its_agent(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["exec", "HELLO", "--resume"]) == 127
+    told = "no agent is named 'HELLO'\n  a prompt of one word needs its agent, too: AGENT HELLO --resume\n"
+    assert told in capsys.readouterr().err
+
+
 async def test_an_id_that_was_not_recorded_is_left_to_the_agent_that_is_named(tmp_path: Path) -> None:
     found = find_resumed("elsewhere-1", tmp_path, AgentCommand("gemini", ("gemini",)))
     assert found.past.session_id == "elsewhere-1"

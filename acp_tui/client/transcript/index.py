@@ -10,6 +10,7 @@ import logging
 import os
 import re
 import sqlite3
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
@@ -28,6 +29,7 @@ from acp_tui.client.transcript.store import RecordingStore, create, held, is_bei
 from acp_tui.conversation.content import title_in_line
 from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import SelectOption, SessionId, mode_of
+from acp_tui.conversation.wording import age
 from acp_tui.rpc import Direction, Pairing
 from acp_tui.values import dataclass
 
@@ -112,9 +114,10 @@ class SessionIndex:
         exact = next((one for one in found if one.session_id == id_or_prefix), None)
         if exact is not None or len({one.session_id for one in found}) <= 1:
             return exact or next(iter(found), None)
+        now = time.time()
+        some = [f"{one.session_id}  {one.title} ({one.agent}, {age(now - one.last_at)} ago)" for one in found[:5]]
         raise ClientError(
-            f"{len(found)} sessions start with {id_or_prefix!r}",
-            hint="name more of it: " + ", ".join(one.session_id for one in found[:5]),
+            f"{len(found)} sessions start with {id_or_prefix!r}", hint="\n  ".join(("name more of it:", *some))
         )
 
     def is_being_recorded(self, session: RecordedSession) -> bool:

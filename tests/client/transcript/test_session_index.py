@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from datetime import datetime
 from itertools import chain
@@ -191,8 +192,13 @@ def test_a_session_is_found_by_the_beginning_of_its_id(store: RecordingStore, in
     keep(store, 2, *opened("ab"), *turn("ab", "exact"))
     found = [index.find(wanted) for wanted in ("abc", "ab", "abd", "x", "%")]
     assert [one.title if one else None for one in found] == ["one", "exact", "two", None, None]
-    with pytest.raises(ClientError, match="start with 'a'"):
+    with pytest.raises(ClientError, match="start with 'a'") as told:
         index.find("a")
+    more, *rows = told.value.hint.splitlines()
+    assert more == "name more of it:"
+    assert sorted(re.sub(r"\d+ d ago", "1 d ago", row) for row in rows) == [
+        f"  {name}  {title} (agent, 1 d ago)" for name, title in (("ab", "exact"), ("abc", "one"), ("abd", "two"))
+    ]
 
 
 @pytest.mark.parametrize("damage", ["lost", "junk", "other version"])
