@@ -72,6 +72,10 @@ GEMINI_LOSES: Final = (
     " Gemini starts again. Against the second, set"
     ' "general": {"sessionRetention": {"enabled": false}} in ~/.gemini/settings.json.'
 )
+CLAUDE_LAGS: Final = (
+    "After a canceled turn, this version of Claude Agent may answer each prompt one prompt late:"
+    " restart it (/restart), then send yours again."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +90,8 @@ class Quirks:
     """What the user should know when it refuses to load a session."""
     login_notes: Mapping[str, str] = field(default_factory=dict)
     """What the user should know about a login method, by its ID."""
+    why_silent: str = ""
+    """What the user should know when the turn after a canceled one ends without a word."""
 
     def leaves_out(self, words: str) -> bool:
         """Whether this chunk of the user's words isn't theirs. A text that only contains such marks is."""
@@ -108,8 +114,11 @@ def quirks_of(agent_name: str) -> Quirks:
         )
     # @zed-industries/claude-agent-acp 0.23.1 tells a loaded session from Claude's own record, in which setting a model
     # is a command that the user typed, and a canceled turn ends with a line. Its successor, @agentclientprotocol's
-    # 0.101.0, leaves out the commands, but not the line.
-    if agent_name in ("@zed-industries/claude-agent-acp", "@agentclientprotocol/claude-agent-acp"):
+    # 0.101.0, leaves out the commands, but not the line. After a cancel while it asks, the former ends the next turn
+    # with the end of the canceled one, and so on: each answer comes with the prompt after its own.
+    if agent_name == "@zed-industries/claude-agent-acp":
+        return Quirks(tells_own_words=True, why_silent=CLAUDE_LAGS)
+    if agent_name == "@agentclientprotocol/claude-agent-acp":
         return Quirks(tells_own_words=True)
     return Quirks()
 

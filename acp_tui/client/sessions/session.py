@@ -167,6 +167,7 @@ class Session:
         """By subscription, in the order they subscribed."""
         self.connection = connection
         self._explain = explain
+        self._why_silent = quirks.why_silent
         self._capabilities = capabilities or AgentCapabilities()
         self._keys = count(1) if keys is None else keys
         self._parked: dict[facts.RequestKey, _Parked] = {}
@@ -325,7 +326,8 @@ class Session:
             if patience_s:
                 await sleep(patience_s)
             if turn == self.conversation.turn_start and self._was_silent(before):
-                self.apply(updates.ClientRemark(SILENT))
+                why = self._why_silent if patience_s else ""
+                self.apply(updates.ClientRemark(" ".join(filter(None, (SILENT, why)))))
 
     def _was_silent(self, before: object) -> bool:
         """Whether nothing of the last turn comes from the agent, which changed nothing else either."""

@@ -20,6 +20,7 @@ from support.agents import (
     MemoryProcess,
     agent_texts,
     asked,
+    exchange,
     in_memory,
     in_session,
     in_turn,
@@ -182,6 +183,21 @@ async def test_a_silent_turn_behind_another_is_told(tmp_path: Path):
         async with in_turn(session, wire):
             await wire.send(OFFERED)
     assert isinstance(session.conversation.entries[-1], ClientRemark)
+
+
+@pytest.mark.parametrize(("name", "knows"), [("@zed-industries/claude-agent-acp", True), ("played", False)])
+async def test_a_silent_turn_behind_a_canceled_one_is_told_with_what_helps(tmp_path: Path, name: str, knows: bool):
+    """claude-agent-acp 0.23.1 then answers with each prompt the one before."""
+    async with in_session(tmp_path, name=name) as (session, wire):
+        async with in_turn(session, wire):
+            pass
+        await exchange(session.send_prompt(REPLY), wire, "session/prompt", said("Hi"), stopReason="cancelled")
+        async with in_turn(session, wire):
+            pass
+    first, last = [entry.text for entry in session.conversation.entries if isinstance(entry, ClientRemark)]
+    assert first == "The agent ended its turn without saying or doing anything."
+    assert last.startswith(first)
+    assert ("restart it (/restart), then send yours again" in last) == knows
 
 
 async def test_a_turn_that_ends_right_before_its_question_was_not_silent(tmp_path: Path):
