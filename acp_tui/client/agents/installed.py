@@ -77,7 +77,7 @@ class Installable:
 def terms_of(offer: Installable) -> tuple[str, ...]:
     """All that the user agrees to, one line each; the second is what is downloaded. The text is untrusted."""
     size = f"{offer.size_bytes / 1e6:.0f} MB" if offer.size_bytes else ""
-    runs = shlex.join((str(offer.path), *offer.args))
+    runs = shlex.join((str(offer.path.relative_to(offer.folder)), *offer.args))  # short, so that it isn't broken
     if offer.tool:
         about = f"{offer.tool} downloads {offer.source} {offer.version}, about {size} with all that it needs:"
         line = " ".join((*(f"{name}={value}" for name, value in offer.env_of_tool.items()), shlex.join(offer.words)))
@@ -95,7 +95,7 @@ def terms_of(offer: Installable) -> tuple[str, ...]:
         line,
         before,
         *([offer.note] if offer.note else ()),
-        "Nothing else uses its folder. Then it runs as you, with all your permissions:",
+        f"Nothing else uses its folder, {offer.folder}. From there, it runs as you, with all your permissions:",
         runs,
         *(f"with {name}={value}" for name, value in offer.env.items()),
     )

@@ -63,9 +63,10 @@ class HelpScreen(ListDialog["str | None"]):
         ]
         if self._is_all:
             for topic, title in topics().items():  # and each of its sections, which its text finds
+                about = ", ".join(filter(None, sections(topic)))
                 for heading, text in sections(topic).items():
-                    label = f"{title}: {heading}" if heading else title
-                    row = PickerRow((topic, heading), label, group="To read", is_rare=bool(heading), other_words=text)
+                    label, said = (f"{title}: {heading}", "") if heading else (title, about)
+                    row = PickerRow((topic, heading), label, said, "To read", is_rare=bool(heading), other_words=text)
                     shown.append(row)
         self._rows.show_rows(shown)
 

@@ -83,7 +83,8 @@ async def test_what_is_told_before_is_what_runs(installers: Installers):
     assert about == "npm downloads @google/gemini-cli 1.2.3, about 100 MB with all that it needs:"
     made = await install(found)
     assert line.split() == installers.calls[-1]
-    assert rest[-1].split() == list(made.argv)
+    assert f"its folder, {found.folder}. From there, it runs as you" in rest[-2]
+    assert f"{found.folder}/{rest[-1]}".split() == list(made.argv)
 
 
 async def test_a_newer_version_for_another_node_is_named(installers: Installers):

@@ -166,6 +166,12 @@ async def test_a_topic_is_read_above_the_help(size: tuple[int, int]) -> None:
         assert isinstance(page.pilot.app.screen, HelpScreen)
 
 
+async def test_a_topic_says_what_it_is_about() -> None:
+    async with open_dialog(HelpScreen()) as page:
+        await page.write("recordings")
+        assert "Recordings Replays and pictures, What was sent, Sharing a recording" in page.words
+
+
 @pytest.mark.parametrize("size", [(40, 24), (80, 24), SIZE])
 async def test_what_a_page_says_is_found_and_opened_at_its_heading(size: tuple[int, int]) -> None:
     async with open_dialog(HelpScreen(), size=size) as page:
