@@ -73,7 +73,7 @@ class Dialogs:
             for tab in tabs
             if (command := tab.link.command) is not None and not (command.is_listed or command.is_host)
         }
-        return await choose_agent(self._app, here=[*here.values()])
+        return await choose_agent(self._app, here=[*here.values()], is_first=not tuple(tabs))
 
     async def add_worktree(self, cwd: Path) -> Path | None:
         """Add a git worktree for the first tab; None if that fails, which the user is told."""

@@ -208,20 +208,24 @@ class AgentChoice(NamedTuple):
 
 
 START: Final = "Start an agent"
+RESUME: Final = "Earlier sessions: acp-tui --resume, or F3 once an agent runs"
 NOT_SHOWN: Final = "Ignored: the list was shown only after you pressed the key. Press it again."
 
 
 async def choose_agent(
-    app: App[Any], title: str = START, *, last: str = "", here: Sequence[ListedAgent] = ()
+    app: App[Any], title: str = START, *, last: str = "", here: Sequence[ListedAgent] = (), is_first: bool = False
 ) -> AgentChoice | None:
     """Let the user choose an agent, and agree to what it runs or installs if necessary; None if they don't.
 
     Await it in a worker. The command is ready to start. The agent named `last` is the last of those like it; those that
-    run `here` by a command line are the first.
+    run `here` by a command line are the first. If there is no tab yet (`is_first`), who has used one is told how to
+    continue a session.
     """
     is_in_worktree, chosen = False, None
     while True:
-        screen = AgentsScreen(title=title, is_in_worktree=is_in_worktree, last=last, here=here, at=chosen)
+        screen = AgentsScreen(
+            title=title, is_in_worktree=is_in_worktree, last=last, here=here, is_first=is_first, at=chosen
+        )
         chosen = await app.push_screen_wait(screen)
         if chosen is None:
             return None
@@ -250,12 +254,14 @@ class AgentsScreen(Dialog[ListedAgent | None]):
         is_in_worktree: bool = False,
         last: str = "",
         here: Sequence[ListedAgent] = (),
+        is_first: bool = False,
         at: ListedAgent | None = None,
     ) -> None:
         """The cursor begins `at` this one, if it's there."""
         self._here = here
         self._at = at
         self._last = last
+        self._is_first = is_first
         self.is_in_worktree = is_in_worktree
         self._read = read
         self._update = update
@@ -288,7 +294,10 @@ class AgentsScreen(Dialog[ListedAgent | None]):
         self._list.go_to(self._at)
         self._at = None
         self.opened.arm()
-        self._say(_said_of(catalogue))
+        has_room = self.app.size.height >= WORKTREE_FROM_ROWS
+        has_used_one = self._is_first and any(agent.is_recent for agent in catalogue.agents)
+        told = [Content(RESUME)] if has_used_one and has_room else []
+        self._say(Content("\n").join((*told, *filter(None, [_said_of(catalogue)]))))
 
     @work(exclusive=True)
     async def action_update(self) -> None:

@@ -68,6 +68,14 @@ async def test_the_agent_that_is_left_is_the_last_of_those_like_it_under_one_hea
         assert page.text.count("Used last") == page.text.count("Ready") == 1
 
 
+@pytest.mark.parametrize(("is_recent", "is_first"), [(True, True), (True, False), (False, True)])
+async def test_who_starts_without_an_agent_reads_how_to_continue_a_session(is_recent: bool, is_first: bool) -> None:
+    catalogue = Catalogue((replace(HERE, is_recent=is_recent),))
+    async with open_dialog(AgentsScreen(lambda: catalogue, lambda: None, is_first=is_first)) as page:
+        await page.until(lambda: "1 here" in page.text)
+        assert ("acp-tui --resume, or F3 once an agent runs" in page.words) == (is_recent and is_first)
+
+
 @pytest.mark.parametrize("size", [(80, 24), (40, 12), (60, 16)])
 async def test_the_rows_come_before_what_is_told_of_one(size: tuple[int, int]) -> None:
     agents = [replace(HERE, command=replace(INSTALLED, name=f"agent-{number}")) for number in range(6)]
