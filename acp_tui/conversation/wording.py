@@ -27,10 +27,8 @@ _STOP_REASONS: Final = {
     "max_tokens": "stopped: token limit reached",
     "max_turn_requests": "stopped: reached the limit of requests in one turn",
 }
-
-
 _OF_LOGIN: Final = re.compile(
-    r"\b(?:api[ _-]?key|log(?:ged)? ?in|sign(?:ed)? ?in|unauthori[sz]ed|(?:un)?authenticat\w*|credentials?|401)\b", re.I
+    r"\b(?:api.?key|(?:log(?:ged)?|sign(?:ed)?) ?in|(?:un)?auth(?:entic|ori[sz])\w*|credentials?|401)\b", re.I
 )
 
 

@@ -116,10 +116,8 @@ def quirks_of(agent_name: str) -> Quirks:
     # is a command that the user typed, and a canceled turn ends with a line. Its successor, @agentclientprotocol's
     # 0.101.0, leaves out the commands, but not the line. After a cancel while it asks, the former ends the next turn
     # with the end of the canceled one, and so on: each answer comes with the prompt after its own.
-    if agent_name == "@zed-industries/claude-agent-acp":
-        return Quirks(tells_own_words=True, why_silent=CLAUDE_LAGS)
-    if agent_name == "@agentclientprotocol/claude-agent-acp":
-        return Quirks(tells_own_words=True)
+    if agent_name in ("@zed-industries/claude-agent-acp", "@agentclientprotocol/claude-agent-acp"):
+        return Quirks(tells_own_words=True, why_silent=CLAUDE_LAGS if agent_name.startswith("@zed-") else "")
     return Quirks()
 
 

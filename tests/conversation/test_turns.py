@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from acp_tui.conversation import wording
 from acp_tui.conversation.buffers import TextBuffer
 from acp_tui.conversation.content import Image, Text
 from acp_tui.conversation.conversation import NOTHING, Change, Conversation
@@ -239,3 +240,17 @@ def test_a_chunk_with_the_id_of_an_ended_turn_joins_its_message() -> None:
 def test_the_end_of_a_turn_leaves_its_questions_open() -> None:
     """R-CREQ-4: each is answered on the wire, once."""
     assert list(fold(prompt("go"), ask(1, "a"), TurnEnded("cancelled")).permissions) == [1]
+
+
+@pytest.mark.parametrize(
+    ("message", "detail", "is_of_login"),
+    [
+        ("API key not valid", None, True),
+        ("You are not logged in", None, True),
+        ("request failed", "HTTP 401: invalid x-api-key", True),
+        ("Authentication required", None, True),
+        ("overloaded", "401k tokens were read by its author", False),
+    ],
+)
+def test_an_error_that_names_a_login_is_told_from_others(message: str, detail: str | None, is_of_login: bool) -> None:
+    assert wording.is_of_login(Failure(message, detail)) is is_of_login
