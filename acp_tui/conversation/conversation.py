@@ -146,6 +146,8 @@ class Conversation:
     """The entry of the last prompt sent; None before the first. Entries above it belong to earlier turns."""
     last_prompt: EntryId = EntryId(0)
     """The last message of the user's that began a turn, sent or told again."""
+    reopened: set[tuple[Role, str]] = field(default_factory=set)
+    """The IDs of messages that the agent has replaced since then, which go on."""
     echo: Echo | None = None
 
     # For agents that accept prompts by ID and report states.

@@ -107,6 +107,7 @@ def _append(conversation: Conversation, entry: entries.Entry) -> entries.EntryId
     if conversation.is_idle and isinstance(entry, entries.Message) and entry.role == "user":
         conversation.has_old_plans = bool(conversation.plans)
         conversation.last_prompt = entry_id
+        conversation.reopened.clear()
     return entry_id
 
 
@@ -123,7 +124,8 @@ def _message(conversation: Conversation, said: updates.MessageUpdate) -> Change:
     if isinstance(said, updates.MessageChunk):
         return _message_chunk(conversation, said)
     known = conversation.message_entries.get((said.role, said.message_id))
-    if known is None and not said.blocks:
+    is_loading = conversation.state is None and conversation.turn_start is None
+    if not said.blocks and (known is None or (is_loading and _is_reused(conversation, said.role, said.message_id))):
         return NOTHING  # it only announces an ID; the message gets its place when it says something
     return _replace_message(conversation, said.role, said.message_id, said.blocks)
 
@@ -132,6 +134,7 @@ def _replace_message(
     conversation: Conversation, role: updates.Role, message_id: str, blocks: tuple[ContentBlock, ...]
 ) -> Change:
     entry_id = _message_of(conversation, role, message_id)
+    conversation.reopened.add((role, message_id))
     conversation.entries.changing(entry_id, entries.Message).replace(blocks)
     return Change((entry_id,))
 
@@ -197,15 +200,16 @@ def _message_for(conversation: Conversation, chunk: updates.MessageChunk) -> ent
 
 
 def _is_reused(conversation: Conversation, role: updates.Role, message_id: str) -> bool:
-    """Whether an agent without states (version 1) used the ID in an earlier turn: some count anew in each process.
+    """Whether the ID was that of a message of an earlier turn: agents pass on those that each process counts anew.
 
-    In version 2 an ID is one message's for good, and any may grow or change later.
+    Without it, an answer would stand above its prompt. In version 2, a message may change later, which is told first.
     """
     known = conversation.message_entries.get((role, message_id))
-    if known is None or conversation.state is not None:
+    if known is None or (role, message_id) in conversation.reopened:
         return False
-    is_told_again = role == "user" and conversation.is_idle  # a loaded session's prompts begin its turns
-    return known < (len(conversation.entries) - 1 if is_told_again else conversation.last_prompt)
+    if role == "user":  # a loaded session's prompts begin its turns
+        return conversation.is_idle and conversation.state is None and known < len(conversation.entries) - 1
+    return known < conversation.last_prompt
 
 
 def _message_of(conversation: Conversation, role: updates.Role, message_id: str) -> entries.EntryId:

@@ -132,7 +132,7 @@ def test_a_chunk_with_a_known_id_ends_the_message_without_one() -> None:
 REUSED = [("agent", "a"), ("user", "next"), ("agent", "bc")]
 
 
-def test_an_id_of_an_earlier_turn_begins_a_new_message_in_version_one() -> None:
+def test_an_id_of_an_earlier_turn_begins_a_new_message() -> None:
     """R-MSG-1: an agent may count its messages anew in each process."""
     conversation = fold(prompt("first"), agent("a", "m"), TurnEnded("end_turn"), prompt("next"), agent("b", "m"))
     apply(conversation, agent("c", "m"))
@@ -156,14 +156,44 @@ def test_a_message_goes_on_under_its_id_after_its_turn_and_steering() -> None:
     assert texts(conversation) == [("user", "first"), ("agent", "abc"), ("user", "also")]
 
 
-def test_an_id_is_one_message_in_every_turn_of_version_two() -> None:
-    """R-MSG-3: messages of agents that report states may grow and change later."""
-    sent = PromptSent((Text("next"),), awaits_id=True)
-    conversation = fold(StateReported("running"), agent("a", "m"), StateReported("idle"), sent, PromptAccepted("u"))
-    apply(conversation, agent("b", "m"))
-    assert texts(conversation) == [("agent", "ab"), ("user", "next")]
-    apply(conversation, MessageReplaced("agent", "m", (Text("c"),)))
-    assert texts(conversation) == [("agent", "c"), ("user", "next")]
+TURN_OF_TWO = (
+    StateReported("running"),
+    agent("a", "m"),
+    StateReported("idle"),
+    PromptSent((Text("next"),), awaits_id=True),
+    PromptAccepted("u"),
+    StateReported("running"),
+)
+
+
+def test_an_id_of_an_earlier_turn_begins_a_new_message_in_version_two() -> None:
+    """R-MSG-1: codex-acp 2.6.0 passes on the IDs of its model's server, which may count anew in each process."""
+    conversation = fold(*TURN_OF_TWO, agent("b", "m"), agent("c", "m"))
+    assert texts(conversation) == [("agent", "a"), *REUSED[1:]]
+    assert texts(fold(*retold(conversation))) == texts(conversation)
+
+
+def test_an_earlier_message_that_is_replaced_in_version_two_goes_on_in_its_place() -> None:
+    """R-MSG-3, R-V2-6."""
+    replaced = MessageReplaced("agent", "m", (Text("b"),))
+    conversation = fold(*TURN_OF_TWO, replaced, agent("c", "m"), thought("d"), agent("e", "m"))
+    assert texts(conversation) == [("agent", "bce"), ("user", "next"), ("thought", "d")]
+
+
+def test_an_id_announced_again_while_a_session_is_loaded_begins_a_new_message() -> None:
+    """R-V2-6: codex-acp 2.6.0 announces each message empty."""
+    announced = MessageReplaced("agent", "m", ())
+    conversation = fold(user("first", "u"), announced, agent("a", "m"), user("next", "v"), announced, agent("bc", "m"))
+    assert texts(conversation) == [("user", "first"), *REUSED]
+    apply(conversation, StateReported("idle"))
+    apply(conversation, announced)
+    assert texts(conversation) == [("user", "first"), *REUSED[:2], ("agent", "")]
+
+
+def test_a_message_of_version_two_goes_on_while_the_agent_is_idle() -> None:
+    """R-V2-4."""
+    conversation = fold(*TURN_OF_TWO, agent("b", "m"), StateReported("idle"), agent("c", "m"))
+    assert texts(conversation) == [("agent", "a"), *REUSED[1:]]
 
 
 def test_a_message_keeps_the_id_it_came_with_and_is_given_none() -> None:

@@ -126,6 +126,7 @@ EVERY_KIND: tuple[SessionUpdate, ...] = (
     PromptRefused(),
     PromptJoined((Text("turn left"),), ("Shortened.",)),
     MessageReplaced("agent", "m", (Text("whole"),)),
+    MessageReplaced("agent", "m", ()),
     MessageReplaced("user", "u", ()),
     ToolCallContentAdded(ToolCallId("t"), (TerminalContent(TERMINAL),)),
     DiffsPlaced(ToolCallId("t"), (FilePart(0, 7, "above\n", "\nbelow\n"),)),
