@@ -127,6 +127,8 @@ class AcpTuiApp(BaseApp):
         """What to send in the first tab's session, unless the user edits it before."""
         self._follows = False
         self._remembered: Sequence[str] = []
+        self.done: frozenset[str] = frozenset()
+        """The IDs of sessions that were open in a tab, or that the user didn't want to open again."""
         self._early_input: list[events.Key | events.Paste] | None = []
         """What was typed before the first tab could take it; None from then on."""
         self.tabs.listeners.append(self._pass_early_input_on)
@@ -332,18 +334,20 @@ class AcpTuiApp(BaseApp):
         tabs = [tab for tab in self.tabs if tab.session is not None]
         if not tabs:
             return ()
-        self._dialogs.remember_left(self._cwd, lambda: self._remembered)
+        self._dialogs.remember_left(self._cwd, lambda: (self._remembered, self.done))
         return self._dialogs.left_sessions(tabs, self.prompt_memory.places())
 
     def _remember_if_killed(self) -> None:
         """Remember the sessions in the tabs already, if they are others: who is killed has no time for it."""
-        if (ids := [id_ for tab in self.tabs if (id_ := tab.kept_id)]) != self._remembered:
+        open_ = [tab for tab in self.tabs if tab.kept_id]
+        self.done |= {one for tab in open_ if tab.session is not None for one in (tab.kept_id, *tab.offered)}
+        if (ids := [tab.kept_id for tab in open_]) != self._remembered:
             self._remembered = ids
             self.run_worker(self._remember_left())
 
     async def _remember_left(self) -> None:
         await preload_in_thread(BEFORE_A_COMMAND)
-        await to_thread.run_sync(self._dialogs.remember_left, self._cwd, lambda: self._remembered)
+        await to_thread.run_sync(self._dialogs.remember_left, self._cwd, lambda: (self._remembered, self.done))
 
     @work
     async def choose_agent(self) -> None:

@@ -88,6 +88,8 @@ class Tab:
         """What has changed in its folder; None if nothing follows the changes."""
         self.moments: TurnMoments | None = None
         """The files as they were at each prompt; None if nothing follows them."""
+        self.offered: Sequence[str] = ()
+        """The IDs of the sessions that its welcome offers to open again. Who says something here is done with them."""
         self._has_news = False
         """Whether a turn has ended while another tab was in front."""
         self._tabs_know: tuple[TabState, str | None, int] = (TabState.STARTING, None, 0)
