@@ -6,7 +6,7 @@ The first frame shows only the prompt and the status line. Everything about conv
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from textual import on
 from textual.app import ComposeResult
@@ -105,6 +105,13 @@ class SessionScreen(HomeScreen):
     def _is_on_screen(self) -> bool:
         """Whether the tab can be seen, in front or under a dialog. `refresh_held_back` shows the rest later."""
         return self in self.app.screen_stack
+
+    def notify(self, message: str, **options: Any) -> None:
+        """Tell it; in the background what is good to know, such as that a draft is back, only in this tab."""
+        if self._is_on_screen or "severity" in options:
+            super().notify(message, **options)
+        else:
+            self.prompt.say(message)
 
     # The session
 

@@ -280,7 +280,7 @@ class Tab:
         """
         text, entered = make_visible(text), self.writing.entered
         self.app.notices.is_over[text] = is_over or (lambda: self.writing.entered > entered)
-        self.screen.notify(text, severity=severity, title=make_visible_line(title), markup=False)
+        self.app.notify(text, severity=severity, title=make_visible_line(title), markup=False)
 
     def say_error(self, error: ClientError) -> None:
         """Tell the user what failed, and what to do about it."""
