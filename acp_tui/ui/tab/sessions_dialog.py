@@ -172,8 +172,9 @@ class QuestionBelow(PermissionCard):
 
     @property
     def lines(self) -> int:
-        """How many it takes, with its margin."""
-        return self.outer_size.height + self.styles.margin.height if self.display else 0
+        """How many it takes, with its margin; 0 until it has drawn what is asked."""
+        is_drawn = self.display and self.body.size.height > 0
+        return (self.outer_size.height + self.styles.margin.height) * is_drawn
 
     def on_resize(self) -> None:
         self.post_message(self.Resized())
