@@ -133,6 +133,9 @@ class HistoryController:
         sign, _ = MARKS[tab.state]
         panel, said, session = tab.panel, tab.conversation, tab.session
         summary = tab.changes.summary() if tab.changes is not None else ""
+        state = tab.state.value if tab.state in TOLD else ""
+        if session is not None and session.queue.is_held:
+            state = ", ".join(filter(None, ["on hold", session.queue.why_held]))
         return SessionRow(
             tab.mode,
             tab.session_title,
@@ -144,7 +147,7 @@ class HistoryController:
             self._branches.get(tab.cwd, ""),
             " ".join(word for word in summary.split() if word[0] in "+-"),
             f"{number:>2} {sign}",
-            tab.state.value if tab.state in TOLD else "",
+            state,
             last_line(said, panel.body.asked if panel is not None else None) if said is not None else tab.phase,
             session.why_read_only if session is not None else "",
             prompts=len(prompts_in(said)) if said is not None else 0,

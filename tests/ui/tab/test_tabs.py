@@ -50,6 +50,18 @@ async def test_one_tab_takes_no_line_and_each_has_its_own_draft_and_conversation
         await desk.shows("in the second")
 
 
+async def test_the_row_of_a_session_on_hold_says_why(open_desk: OpenDesk) -> None:
+    script = 'sent = expect("session/prompt")\nexpect("session/cancel")\nend(sent, "cancelled")\nserve_until_closed()'
+    async with open_desk(SESSION, script) as desk:
+        await desk.has_session()
+        await desk.give("one")
+        await desk.send("two")
+        await desk.press("escape")
+        await desk.shows("1 queued, on hold (turn canceled)")
+        await desk.press("f3")
+        await desk.shows("1 ● one on hold, turn canceled")
+
+
 async def test_that_a_draft_is_back_is_said_only_in_its_own_tab(open_desk: OpenDesk) -> None:
     script = 'opening = expect("session/new")\nexpect("_go_on")\nanswer(opening, sessionId="s2")\nserve_until_closed()'
     async with open_desk(SESSION, script) as desk:
