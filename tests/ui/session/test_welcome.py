@@ -129,6 +129,21 @@ async def past(tmp_path: Path) -> None:
     await play(replace(demo("markdown"), name="other"), plan, prompts=("How are zebras made?",))
 
 
+async def test_a_recent_session_that_was_deleted_elsewhere_goes_when_the_tab_is_back(
+    past: None, tmp_path: Path, open_desk: OpenDesk
+) -> None:
+    second = 'answer(expect("session/new"), sessionId="s2")\nserve_until_closed()'
+    async with open_desk(SESSION, second) as desk:
+        await desk.shows("1 How are zebras made?")
+        await desk.press("ctrl+n")
+        await desk.until(lambda: len(desk.tabs) == 2 and desk.tab is desk.tabs[1])
+        await desk.shows("1 How are zebras made?")
+        index = SessionIndex(recording_store(RecordingSettings()))
+        index.forget(index.recent(tmp_path)[0])
+        await desk.press("alt+1")
+        await desk.hides("How are zebras made?")
+
+
 @pytest.fixture
 async def left(past: None, tmp_path: Path) -> list[str]:
     """Two of them, which were open in tabs, as was one that is recorded nowhere. Their IDs."""
