@@ -272,9 +272,7 @@ class HistoryController:
     async def left(self, cwd: Path) -> Sequence[PastSession]:
         """The recorded sessions that were left in tabs of this folder, and that the user isn't done with."""
         found = await self._in_thread(partial(left_sessions, self._index, cwd))
-        left = [one for one in found if one.session_id not in self._tab.app.done]
-        order = [one.key for one in left]
-        return sorted(self._marks.marked(left), key=lambda one: order.index(one.key))
+        return self._marks.marked(one for one in found if one.session_id not in self._tab.app.done)
 
     async def line_with(self, session: PastSession, words: str) -> str:
         """A line of the session's conversation that contains these words."""
@@ -532,7 +530,7 @@ class Welcoming:
         self._history = history
         self._recent: dict[str, SessionRow] = {}
         self._left: Sequence[PastSession] = ()
-        """What was left in tabs, in their order."""
+        """What was left in tabs."""
 
     async def tell(self, welcome: Welcome) -> None:
         """Read the facts and show them. Await it in a worker."""

@@ -357,10 +357,9 @@ class Tab:
 
     def show_phase(self, phase: str) -> None:
         """Show how far the agent's start is."""
-        is_shown_soon = isinstance(self.stage, Starting)
         if isinstance(self.stage, Starting | Failed):
             self.stage = replace(self.stage, phase=phase)
-        if is_shown_soon and self.screen.is_attached:
+        if self.screen.is_attached and isinstance(self.stage, Starting):
             self.screen.set_timer(SHORT_PHASE_S, self.screen.show_status)
         elif self.screen.is_attached:
             self.screen.show_status()
