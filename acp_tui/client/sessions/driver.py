@@ -482,7 +482,7 @@ def _put_back(earlier: Session, loaded: Session) -> str:
     if not sent or _count(sent[-1], _prompts(loaded)) >= _count(sent[-1], sent):
         return ""
     loaded.queue.add(sent[-1], is_first=True)
-    loaded.queue.hold()
+    loaded.queue.hold("not received")
     return "Your last prompt didn't arrive. It waits above the prompt."
 
 

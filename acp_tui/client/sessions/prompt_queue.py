@@ -43,6 +43,8 @@ class PromptQueue:
         self._last_key = 0
         self.is_held = False
         """A turn was cancelled or failed, so the waiting prompts may not fit anymore."""
+        self.why_held = ""
+        """Which of that, in a few words; "" if the user knows."""
 
     @property
     def prompts(self) -> Sequence[Prompt]:
@@ -105,9 +107,9 @@ class PromptQueue:
         """When the user wants prompts sent, in seconds since the epoch; infinite while a command of theirs decides."""
         return tuple(each.schedule.due for each in self._scheduled if each.schedule is not None)
 
-    def hold(self) -> None:
+    def hold(self, why: str = "") -> None:
         """Return none until `go_on`. An empty queue isn't held."""
-        self.is_held = bool(self._prompts)
+        self.is_held, self.why_held = bool(self._prompts), why
 
     def go_on(self) -> None:
         self.is_held = False

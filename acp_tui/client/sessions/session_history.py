@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -372,6 +372,8 @@ def line_with(index: SessionIndex, session: RecordedSession, words: str) -> str:
 
 MAX_FOLDERS: Final = 200
 """Of which it's remembered what was left there."""
+MAX_LEFT: Final = 9
+"""So many tabs, unless more are open."""
 
 HostState: TypeAlias = Literal["", "runs", "watched", "gone"]
 
@@ -398,25 +400,34 @@ def _left_file() -> Path:
     return state_folder() / "left-sessions.json"
 
 
-def remember_left(folder: Path, now_open: Callable[[], Sequence[str]]) -> None:
-    """Remember what is open in the tabs of an acp-tui that was started in this folder; nothing changes nothing.
+def remember_left(folder: Path, tabs: Callable[[], tuple[Sequence[str], Container[str]]]) -> None:
+    """Remember what is open in the tabs of an acp-tui that was started in this folder.
 
-    `now_open` returns the IDs of the sessions, and is called last: of two calls, the later one wins. What another
-    acp-tui has open there stays remembered. Blocks.
+    `tabs` returns the IDs of their sessions, and of those that the user is done with. It's called last: of two calls,
+    the later one wins. What else was left there stays, until the user opens it again or is done with it. Only a single
+    tab gives way to another one, unless it's open elsewhere. Blocks.
     """
-    has_others = not {*left_in(folder)} <= {*now_open()}
-    elsewhere = {session_id for _, session_id in open_elsewhere()} if has_others else set()
+    elsewhere = {session_id for _, session_id in open_elsewhere()} if len(left_in(folder)) == 1 else set()
     with suppress(OSError), locked(_left_file()):
         others = {key: value for key, value in read_json_object(_left_file()).items() if key != str(folder)}
-        if ids := now_open():
-            left = [*(one for one in left_in(folder) if one in elsewhere and one not in ids), *ids]
-            write_json_state(_left_file(), {**dict([*others.items()][-MAX_FOLDERS:]), str(folder): left})
+        (now_open, done), before = tabs(), left_in(folder)
+        is_one = len(before) == len(now_open) == 1 and elsewhere.isdisjoint(before)
+        left = [*(one for one in before if not (is_one or one in now_open or one in done)), *now_open]
+        if left or before:
+            kept = dict([*others.items()][-MAX_FOLDERS:])
+            write_json_state(_left_file(), {**kept, str(folder): left[-max(MAX_LEFT, len(now_open)) :]})
 
 
 def left_in(folder: Path) -> Sequence[str]:
-    """The IDs of the sessions that were left in this folder the last time, in the order of their tabs. Blocks."""
+    """The IDs of the sessions that were left in this folder, in the order of their tabs. Blocks."""
     found = read_json_object(_left_file()).get(str(folder))
     return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
+
+
+def left_sessions(index: SessionIndex, folder: Path) -> list[PastSession]:
+    """The same as far as they're recorded, also forks in which nothing was said yet. Blocks. Raises ClientError."""
+    found = [(one, index.find(one)) for one in left_in(folder)]
+    return [past_session(known) for one, known in found if known is not None and known.session_id == one]
 
 
 def left_session(

@@ -168,9 +168,10 @@ def parts_of(db: sqlite3.Connection, origins: Sequence[str]) -> Iterator[Part]:
 
 
 def beginning_with(db: sqlite3.Connection, prefix: str) -> list[str]:
-    where = "is_listed AND substr(session, 1, ?) = ?"
+    """Those whose ID begins so; in one that is named in full, nothing need have been said."""
+    where = "(is_listed AND substr(session, 1, ?) = ?) OR session = ?"
     query = f"SELECT origin FROM parts WHERE {where} GROUP BY origin ORDER BY MAX(last_at) DESC"
-    return [row[0] for row in db.execute(query, (len(prefix), prefix))]
+    return [row[0] for row in db.execute(query, (len(prefix), prefix, prefix))]
 
 
 def _in(db: sqlite3.Connection, folder: Folder) -> tuple[str, Sequence[str]]:

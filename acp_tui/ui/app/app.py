@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from acp_tui.client.prompts.memory import PromptMemory
     from acp_tui.client.sessions.agent import Agent
     from acp_tui.client.sessions.hub import SessionHub
-    from acp_tui.client.sessions.session import Session
     from acp_tui.client.sessions.session_history import LeftSession
     from acp_tui.client.settings.project_settings import ProjectSettings
     from acp_tui.client.settings.reader import SettingsRead
@@ -127,6 +126,8 @@ class AcpTuiApp(BaseApp):
         """What to send in the first tab's session, unless the user edits it before."""
         self._follows = False
         self._remembered: Sequence[str] = []
+        self.done: frozenset[str] = frozenset()
+        """The IDs of sessions that were open in a tab, or that the user didn't want to open again."""
         self._early_input: list[events.Key | events.Paste] | None = []
         """What was typed before the first tab could take it; None from then on."""
         self.tabs.listeners.append(self._pass_early_input_on)
@@ -190,7 +191,7 @@ class AcpTuiApp(BaseApp):
 
     @work(exclusive=True, group="quit")
     async def _quit_asking(self, tabs: Sequence[Tab], waiting: str, *, are_hosted: bool) -> None:
-        chosen = await self._dialogs.at_quit(len(tabs), waiting, are_hosted=are_hosted)
+        chosen = await self.dialogs.at_quit(len(tabs), waiting, are_hosted=are_hosted)
         for tab in tabs if are_hosted and chosen == "end" else ():
             await tab.leave()
         if chosen is not None:
@@ -315,7 +316,7 @@ class AcpTuiApp(BaseApp):
         return Tab(link, cwd, opening=self.opening, settings=self.settings).screen
 
     @cached_property
-    def _dialogs(self) -> Dialogs:
+    def dialogs(self) -> Dialogs:
         from acp_tui.ui.app.dialogs import Dialogs  # loading point: BEFORE_A_COMMAND
 
         return Dialogs(self)
@@ -332,24 +333,26 @@ class AcpTuiApp(BaseApp):
         tabs = [tab for tab in self.tabs if tab.session is not None]
         if not tabs:
             return ()
-        self._dialogs.remember_left(self._cwd, lambda: self._remembered)
-        return self._dialogs.left_sessions(tabs, self.prompt_memory.places())
+        self.dialogs.remember_left(self._cwd, lambda: (self._remembered, self.done))
+        return self.dialogs.left_sessions(tabs, self.prompt_memory.places())
 
     def _remember_if_killed(self) -> None:
         """Remember the sessions in the tabs already, if they are others: who is killed has no time for it."""
-        if (ids := [id_ for tab in self.tabs if (id_ := tab.kept_id)]) != self._remembered:
+        open_ = [tab for tab in self.tabs if tab.kept_id]
+        self.done |= {one for tab in open_ if tab.session is not None for one in (tab.kept_id, *tab.offered)}
+        if (ids := [tab.kept_id for tab in open_]) != self._remembered:
             self._remembered = ids
             self.run_worker(self._remember_left())
 
     async def _remember_left(self) -> None:
         await preload_in_thread(BEFORE_A_COMMAND)
-        await to_thread.run_sync(self._dialogs.remember_left, self._cwd, lambda: self._remembered)
+        await to_thread.run_sync(self.dialogs.remember_left, self._cwd, lambda: (self._remembered, self.done))
 
     @work
     async def choose_agent(self) -> None:
         """Start an agent in a new tab, in the folder of the tab in front. Without a tab, canceling quits."""
         front = self.tabs.front
-        choice = await self._dialogs.choose_agent(self.tabs)
+        choice = await self.dialogs.choose_agent(self.tabs)
         if choice is None:
             if front is None:
                 self.exit()
@@ -357,7 +360,7 @@ class AcpTuiApp(BaseApp):
             await front.begin_in_worktree(choice.command)
         else:
             cwd = choice.command.cwd or (front.cwd if front is not None else self._cwd)
-            worktree = await self._dialogs.add_worktree(self._cwd) if choice.is_in_worktree else cwd
+            worktree = await self.dialogs.add_worktree(self._cwd) if choice.is_in_worktree else cwd
             if worktree is None:
                 self.choose_agent()
             else:
@@ -366,7 +369,7 @@ class AcpTuiApp(BaseApp):
     @work
     async def inspect(self) -> None:
         if self.tabs.front is not None:
-            await self._dialogs.inspect(self.tabs.front)
+            await self.dialogs.inspect(self.tabs.front)
 
     def link_to(self, command: AgentCommand, cwd: Path, name: str = "") -> AgentLink:
         """A link to an agent, called `name` if that is known, that isn't running yet and will start in this folder."""
@@ -378,7 +381,7 @@ class AcpTuiApp(BaseApp):
             yield from super().commands_for(screen)
             return
         places = {"prompt", "session", "conversation", "app", *places_of(screen.focused or screen)}
-        yield from self._dialogs.possible(screen.tab, places)
+        yield from self.dialogs.possible(screen.tab, places)
 
     def suggested_for(self, screen: Screen[object]) -> Sequence[str]:
         """What one does first in a session, or what one does in a conversation."""
@@ -450,17 +453,13 @@ class AcpTuiApp(BaseApp):
             if changes not in followed:
                 self._changes.pop(cwd).end()
 
-    async def hosted_again(self, session: Session) -> AgentCommand:
-        """Start a host that continues a session, and return it as an agent. Raises ClientError."""
-        return await self._dialogs.hosted_again(session.session_id, self.settings.recordings)
-
     # Settings
 
     @work
     async def show_settings(self) -> None:
         live = await self._loaded_live_settings()
         await live.ask()
-        await self._dialogs.show_settings(live, self.looks.choose_theme)
+        await self.dialogs.show_settings(live, self.looks.choose_theme)
 
     @work
     async def action_choose_theme(self, written: str = "") -> None:
@@ -513,7 +512,7 @@ class AcpTuiApp(BaseApp):
 
     async def trusts(self, project: ProjectSettings, user: SettingsRead) -> bool:
         """Ask the user whether to use a project's settings."""
-        return await self._dialogs.trusts(project, user)
+        return await self.dialogs.trusts(project, user)
 
     def use_settings(self, settings: Settings) -> Sequence[str]:
         """Apply these settings. Returns problems with them."""

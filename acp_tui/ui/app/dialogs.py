@@ -19,13 +19,13 @@ from acp_tui.client.errors import SessionNotOpened
 from acp_tui.client.hosting.finding import hosted_again
 from acp_tui.client.prompts.memory import DraftKey
 from acp_tui.client.sessions import session_history
+from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.project_settings import ProjectSettings
 from acp_tui.client.settings.reader import SettingsRead
 from acp_tui.client.settings.settings import RecordingSettings
 from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.client.transcript.recording_plan import recording_store
 from acp_tui.client.worktrees import WorktreeFailed, add_worktree
-from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.visible import make_visible
 from acp_tui.ui.app.agent_start import ready_to_start
 from acp_tui.ui.app.settings.follower import LiveSettings
@@ -84,12 +84,12 @@ class Dialogs:
             self._app.notify(make_visible(told), severity="error", markup=False)
             return None
 
-    async def hosted_again(self, session_id: SessionId, recordings: RecordingSettings) -> AgentCommand:
+    async def hosted_again(self, session: Session, recordings: RecordingSettings) -> AgentCommand:
         """Start a host that continues a recorded session, and return it as an agent.
 
         Raises ClientError, also if the user doesn't agree to what it runs.
         """
-        recorded = await to_thread.run_sync(SessionIndex(recording_store(recordings)).find, session_id)
+        recorded = await to_thread.run_sync(SessionIndex(recording_store(recordings)).find, session.session_id)
         if recorded is None:
             raise SessionNotOpened("No recording has a prompt of this session, so no other host can continue it")
         past = session_history.past_session(recorded)

@@ -45,8 +45,7 @@ class ExportDialog(Dialog[Path | None]):
         self._said = Static(classes="dialog-warning", markup=False)
         self._said.display = False
         keys = "Enter write · .md or .jsonl chooses the format · {dialog_close} close"
-        title = f"Write the conversation to a file in {folder}"
-        super().__init__(title, keys, Input(name, id="file"), self._said)
+        super().__init__("Write the conversation to a file", keys, Input(name, id="file"), self._said)
 
     async def on_mount(self) -> None:
         if self._is_chosen:

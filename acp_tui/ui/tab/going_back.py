@@ -58,6 +58,7 @@ WAYS: Final[dict[Way, tuple[str, str, str]]] = {
     "files": ("Put the files back", "", ""),
 }
 """The label of each, and what it does from a prompt, and from the session as it is now."""
+FROM_PROMPT: Final = "choose a prompt for that"
 KEYS: Final = "{move_up} {move_down} move · {next_field} how to go on · {list_choose} do it · {dialog_close} close"
 READING: Final = "reading the files"
 UNKNOWN: Final = "changes unknown"
@@ -152,7 +153,7 @@ class GoingBack:
         agent = self._tab.link.agent
         match way:
             case "here" | "files" if prompt is None:
-                return "choose a prompt for that"
+                return FROM_PROMPT
             case "here" if self._session.is_read_only:
                 return "you can only watch this session"
             case "here" if self._tab.prompt.draft:
@@ -258,10 +259,10 @@ class _PromptRows(RowList):
 
 
 class _WayRows(RowList):
-    """On a low screen, only the way at the cursor."""
+    """On a low screen, only the way at the cursor. Otherwise as high from each prompt, so that nothing moves."""
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        return 1 if self.screen.has_class("-low") else len(self.rows)
+        return 1 if self.screen.has_class("-low") else len(WAYS)
 
     def mark_of(self, index: int) -> str:
         if index == self.cursor:
@@ -294,13 +295,17 @@ class WayList(FilteredList, can_focus=False):
     """How to go on. The keyboard stays with the prompts. A click marks a way, and a second one does it."""
 
     def __init__(self, rows: Sequence[PickerRow[Way]], way: Way) -> None:
-        super().__init__(rows, has_search=False)
-        self._list = _WayRows()
         self.way = way
+        super().__init__(self._fitting(rows), has_search=False)
+        self._list = _WayRows()
 
     def show_ways(self, rows: Sequence[PickerRow[Way]]) -> None:
-        self.show_rows(rows)
+        self.show_rows(self._fitting(rows))
         self.go_to(self.way)
+
+    def _fitting(self, rows: Sequence[PickerRow[Way]]) -> list[PickerRow[Way]]:
+        """Those that are possible from here in any session, and what the user has chosen."""
+        return [row for row in rows if row.is_disabled_reason != FROM_PROMPT or row.value == self.way]
 
     def step(self, step: int) -> None:
         """Mark the next way that can be gone, or the one before; after the last one, the first."""

@@ -199,7 +199,7 @@ class SessionStarter:
             await self._open()
         elif self._tab.link.has_lost_host:
             if await self._tab.agent.confirm("The session's host is gone. Start one again with this session?"):
-                command = await self._tab.app.hosted_again(session)
+                command = await self._tab.app.dialogs.hosted_again(session, self._tab.settings.recordings)
                 self._tab.link.follow(self._tab.app.link_to(command, session.cwd))
                 await self._go_on(session)
         elif session.is_cut_off and not session.conversation.is_connected:

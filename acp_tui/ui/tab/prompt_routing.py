@@ -326,7 +326,7 @@ class PromptController:
             session.queue.add(prompt.text, prompt.images, is_first=True)
             return None
         except ClientError:
-            session.queue.hold()  # the conversation shows what failed
+            session.queue.hold("turn failed")  # the conversation shows what
             self._failed = (session.queue, len(session.conversation.turns), prompt)
         return session.queue.next()
 
@@ -338,7 +338,7 @@ class PromptController:
         if session.conversation.is_cancelling:
             self._say_not_stopped(session, session.conversation.turn_start)
         if not session.conversation.is_idle:
-            session.queue.hold()
+            session.queue.hold("turn canceled")
             if session.queue.end_repeats():
                 self._tab.say("Your prompt isn't repeated any more.")
             self._show_changed(session)
@@ -394,6 +394,7 @@ class PromptController:
                 tuple(queue.prompts),
                 tuple(queue.scheduled),
                 queue.is_held,
+                queue.why_held,
                 outputs,
                 comments,
                 can_send=not self.why_not,

@@ -45,6 +45,7 @@ class QueueSummary(NamedTuple):
     """Those that wait for a time."""
     is_held: bool = False
     """They are sent only when the user says so."""
+    why_held: str = ""
     outputs: tuple[str, ...] = ()
     """Commands whose output is attached to the next prompt."""
     comments: int = 0
@@ -199,7 +200,8 @@ class QueueLines(Static, can_focus=True):
     def _when(self) -> tuple[str, ...]:
         """When they are sent, in long and short form."""
         if self._shown.is_held and self._shown.can_go_on:
-            return "on hold: Enter in an empty prompt sends the next", "on hold: Enter sends"
+            held = f"on hold ({self._shown.why_held})" if self._shown.why_held else "on hold"
+            return f"{held}: Enter in an empty prompt sends the next", f"{held}: Enter sends", "on hold: Enter sends"
         if self._shown.is_held:
             return ("on hold",)
         if not self._shown.prompts:

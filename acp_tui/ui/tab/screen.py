@@ -6,7 +6,7 @@ The first frame shows only the prompt and the status line. Everything about conv
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from textual import on
 from textual.app import ComposeResult
@@ -105,6 +105,13 @@ class SessionScreen(HomeScreen):
     def _is_on_screen(self) -> bool:
         """Whether the tab can be seen, in front or under a dialog. `refresh_held_back` shows the rest later."""
         return self in self.app.screen_stack
+
+    def notify(self, message: str, **options: Any) -> None:
+        """Tell it; in the background what is good to know, such as that a draft is back, only in this tab."""
+        if self._is_on_screen or "severity" in options:
+            super().notify(message, **options)
+        else:
+            self.prompt.say(message)
 
     # The session
 
@@ -205,15 +212,14 @@ class SessionScreen(HomeScreen):
             keys = (each.replace("unfold", does) for each in CONVERSATION_KEYS if does or each != UNFOLDS)
             told = tuple(map(tab.hint, keys))
         facts = tuple(filter(None, told))
-        state = panel.state
+        state, form = panel.state, tab.questions.card
         if state == "lost":
             state = tab.loss
         elif state == "working" and panel.session is not None and panel.session.waits_elsewhere:
             state = "elsewhere"
         elif state in ("working", "waiting") and is_reading:
             state += "_unfocused"
-        elif state == "waiting" and self._is_answering(panel):
-            form = self.tab.questions.card
+        elif state == "waiting" and ((form or panel.card).has_focus_within or self.prompt.asks_why):
             is_filled_in = form is not None and self.focused is not form  # Shift+Tab goes to the field before
             has_draft = self.prompt.text and form is None
             state = "answering_with_draft" if has_draft else "answering"
@@ -222,11 +228,6 @@ class SessionScreen(HomeScreen):
             state = "commanding"
         agent = boxed(tab.agent_title, is_boxed=bool(tab.link.sandbox))
         return Status(agent=agent, state=state, below=panel.below, facts=facts, work=panel.work)
-
-    def _is_answering(self, panel: SessionPanel) -> bool:
-        """Whether a card has the keyboard already, or the reason for a rejection is being written."""
-        card = self.tab.questions.card or panel.card
-        return card.has_focus_within or self.prompt.asks_why
 
     @property
     def _elsewhere(self) -> str:
@@ -309,6 +310,8 @@ class SessionScreen(HomeScreen):
     def on_screen_resume(self) -> None:
         """The tab comes to the front, or a dialog above it has closed."""
         self.tab.refresh_held_back()
+        if self.panel is not None and self.panel.welcome.is_told:
+            self.refresh_welcome()  # what was chosen there may turn out to be gone
 
     def on_resize(self) -> None:
         """Show or hide the sidebar according to the new width."""

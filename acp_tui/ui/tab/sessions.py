@@ -33,7 +33,7 @@ from acp_tui.client.sessions.session_history import (
     PastSession,
     Places,
     SessionFromRecording,
-    left_in,
+    left_sessions,
     line_with,
     open_elsewhere,
     open_session,
@@ -133,6 +133,9 @@ class HistoryController:
         sign, _ = MARKS[tab.state]
         panel, said, session = tab.panel, tab.conversation, tab.session
         summary = tab.changes.summary() if tab.changes is not None else ""
+        state = tab.state.value if tab.state in TOLD else ""
+        if session is not None and session.queue.is_held:
+            state = ", ".join(filter(None, ["on hold", session.queue.why_held]))
         return SessionRow(
             tab.mode,
             tab.session_title,
@@ -144,7 +147,7 @@ class HistoryController:
             self._branches.get(tab.cwd, ""),
             " ".join(word for word in summary.split() if word[0] in "+-"),
             f"{number:>2} {sign}",
-            tab.state.value if tab.state in TOLD else "",
+            state,
             last_line(said, panel.body.asked if panel is not None else None) if said is not None else tab.phase,
             session.why_read_only if session is not None else "",
             prompts=len(prompts_in(said)) if said is not None else 0,
@@ -265,6 +268,11 @@ class HistoryController:
         if self._tab.worktree:  # else it would be another one's branch that a row tells
             here = await to_thread.run_sync(origin_of, here)
         return await self._in_thread(partial(sessions_in_project, self._index, here, words))
+
+    async def left(self, cwd: Path) -> Sequence[PastSession]:
+        """The recorded sessions that were left in tabs of this folder, and that the user isn't done with."""
+        found = await self._in_thread(partial(left_sessions, self._index, cwd))
+        return self._marks.marked(one for one in found if one.session_id not in self._tab.app.done)
 
     async def line_with(self, session: PastSession, words: str) -> str:
         """A line of the session's conversation that contains these words."""
@@ -522,7 +530,7 @@ class Welcoming:
         self._history = history
         self._recent: dict[str, SessionRow] = {}
         self._left: Sequence[PastSession] = ()
-        """What was left in the tabs the last time."""
+        """What was left in tabs."""
 
     async def tell(self, welcome: Welcome) -> None:
         """Read the facts and show them. Await it in a worker."""
@@ -531,14 +539,15 @@ class Welcoming:
         branch = await to_thread.run_sync(branch_of, cwd, abandon_on_cancel=True)
         try:
             past = self._history.marked(await self._history.recorded("", is_everywhere=False))
+            left = await self._history.left(cwd) if len(self._tab.app.tabs) == 1 else ()
         except ClientError:
-            past = []  # the sessions dialog says what failed
+            past, left = [], ()  # the sessions dialog says what failed
         if past:
             await self._history.look_elsewhere()
         useful = [one for one in past if self._is_useful(one)]
-        left = await to_thread.run_sync(left_in, cwd, abandon_on_cancel=True) if len(self._tab.app.tabs) == 1 else ()
-        here = (one for one in useful if self._history.judge(one)[0] is not OpenMode.ELSEWHERE)
-        self._left = sorted((one for one in here if one.session_id in left), key=lambda one: left.index(one.session_id))
+        here = (one for one in left if self._history.judge(one)[0] is not OpenMode.ELSEWHERE)
+        self._left = [one for one in here if self._is_useful(one)]
+        self._tab.offered = [one.session_id for one in self._left]
         rows = [replace(row_of(one, *self._history.judge(one)), group="") for one in useful[:MAX_KEPT]]
         self._recent = {row.key: row for row in rows}
         if len(self._left) > 1:

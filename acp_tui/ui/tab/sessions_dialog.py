@@ -88,6 +88,10 @@ MAX_TITLE_CELLS: Final = 60
 FOUND: Final = "In the conversations"
 
 
+class Resized(Message):
+    """Posted when the rows are wider, or the question needs other lines or is another one of the same tab."""
+
+
 class SessionList(FilteredList):
     """The list of sessions. The values of its rows are their keys."""
 
@@ -95,9 +99,6 @@ class SessionList(FilteredList):
 
     class Sought(Message):
         """Posted when the user searches for other words."""
-
-    class Resized(Message):
-        """Posted when the width of the rows changes."""
 
     def __init__(self, rows: Sequence[PickerRow[str]], *, empty: str) -> None:
         super().__init__(rows, empty=empty)
@@ -110,7 +111,7 @@ class SessionList(FilteredList):
         return self._search.value.strip() if self.is_mounted else ""
 
     def on_resize(self, event: events.Resize) -> None:
-        self.post_message(self.Resized())
+        self.post_message(Resized())
 
     def show_found(self, rows: Sequence[PickerRow[str]]) -> None:
         """Add these rows until the search changes."""
@@ -167,22 +168,20 @@ class QuestionBelow(PermissionCard):
     class Answered(Message):
         """Posted when the request that had the focus is gone."""
 
-    class Resized(Message):
-        """Posted when it may need more or fewer lines, or shows another request of the same tab."""
-
     @property
     def lines(self) -> int:
-        """How many it takes, with its margin."""
-        return self.outer_size.height + self.styles.margin.height if self.display else 0
+        """How many it takes, with its margin; 0 until it has drawn what is asked."""
+        is_drawn = self.display and self.body.size.height > 0
+        return (self.outer_size.height + self.styles.margin.height) * is_drawn
 
     def on_resize(self) -> None:
-        self.post_message(self.Resized())
+        self.post_message(Resized())
 
     def note_request(self, asked: ShownRequest | None, *, is_other: bool) -> None:
         if asked is None and self.has_focus_within:
             self.post_message(self.Answered())
         elif is_other and self.asked is not None:
-            self.post_message(self.Resized())
+            self.post_message(Resized())
         super().note_request(asked, is_other=is_other)
         self.screen.set_class(asked is not None, "-with-card")
 
@@ -354,8 +353,7 @@ class SessionsDialog(Dialog[Act | None]):
 
     # What is shown
 
-    @on(SessionList.Resized)
-    @on(QuestionBelow.Resized)
+    @on(Resized)
     def _show(self) -> None:
         past, command = self._recorded, self._source.command
         if command is not None:

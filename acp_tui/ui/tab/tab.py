@@ -88,6 +88,8 @@ class Tab:
         """What has changed in its folder; None if nothing follows the changes."""
         self.moments: TurnMoments | None = None
         """The files as they were at each prompt; None if nothing follows them."""
+        self.offered: Sequence[str] = ()
+        """The IDs of the sessions that its welcome offers to open again. Who says something here is done with them."""
         self._has_news = False
         """Whether a turn has ended while another tab was in front."""
         self._tabs_know: tuple[TabState, str | None, int] = (TabState.STARTING, None, 0)
@@ -278,7 +280,7 @@ class Tab:
         """
         text, entered = make_visible(text), self.writing.entered
         self.app.notices.is_over[text] = is_over or (lambda: self.writing.entered > entered)
-        self.screen.notify(text, severity=severity, title=make_visible_line(title), markup=False)
+        self.app.notify(text, severity=severity, title=make_visible_line(title), markup=False)
 
     def say_error(self, error: ClientError) -> None:
         """Tell the user what failed, and what to do about it."""
@@ -355,10 +357,9 @@ class Tab:
 
     def show_phase(self, phase: str) -> None:
         """Show how far the agent's start is."""
-        is_shown_soon = isinstance(self.stage, Starting)
         if isinstance(self.stage, Starting | Failed):
             self.stage = replace(self.stage, phase=phase)
-        if is_shown_soon and self.screen.is_attached:
+        if self.screen.is_attached and isinstance(self.stage, Starting):
             self.screen.set_timer(SHORT_PHASE_S, self.screen.show_status)
         elif self.screen.is_attached:
             self.screen.show_status()

@@ -97,7 +97,7 @@ class TakeOut:
             taken = snapshot(session.conversation)
             await to_thread.run_sync(partial(writing.export, taken, about, path, overwrite=is_replaced))
 
-        dialog = ExportDialog(session.cwd, file or facts.default_name(about, ".md"), write, is_chosen=bool(file))
+        dialog = ExportDialog(session.cwd, file or f"~/{facts.default_name(about, '.md')}", write, is_chosen=bool(file))
         written = await self._tab.ask(dialog)
         if written is not None:
             where = make_visible_line(wording.from_home(written))

@@ -319,7 +319,9 @@ def test_a_fork_in_which_nothing_was_said_before_a_restart_goes_on_as_one(
     ]
     keep(store, 1, *opened("a"), *turn("a", "zebras"), *fork)
     assert [one.session_id for one in (*index.recent(), *index.search("zebras"))] == ["a", "a"]
-    assert index.find("b") is None
+    assert index.find("") == index.find("a")
+    assert (found := index.find("b")) is not None  # whoever has its whole ID means it
+    assert found.title == "zebras"
     keep(store, 2, *opened("b", method="session/resume"), *turn("b", "lions"))
     [listed, _] = index.recent()
     assert (listed.session_id, listed.title, listed.prompts, listed.forked_from) == ("b", "zebras", 2, "a")

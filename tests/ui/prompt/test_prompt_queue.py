@@ -54,14 +54,16 @@ async def test_after_a_cancel_each_enter_sends_one() -> None:
         await page.press("escape")
         await page.end_turn("cancelled")
         assert page.connection.prompts == ["one"]
-        assert "2 queued, on hold: Enter in an empty prompt sends the next" in page.text
+        assert "2 queued, on hold (turn canceled): Enter in an empty prompt sends the next" in page.text
         await page.press("enter")
         assert page.connection.prompts == ["one", "two"]
         await page.press("enter")
         assert "1 queued, on hold ·" in page.text
         await page.end_turn()
         # What an agent asks right after the end of a silent turn behind a canceled one counts as that turn's.
-        await page.until(lambda: "1 queued, on hold: Enter in an empty prompt sends the next" in page.text)
+        await page.until(
+            lambda: "1 queued, on hold (turn canceled): Enter in an empty prompt sends the next" in page.text
+        )
         await page.press("enter")
         await page.until(lambda: page.connection.prompts == ["one", "two", "three"])
         assert "queued" not in page.text

@@ -15,6 +15,7 @@ from textual.events import Key
 from acp_tui.client.safe_git import branch_of
 from acp_tui.client.sessions.session_history import left_in, remember_left
 from acp_tui.client.settings.settings import RecordingSettings
+from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.client.transcript.recording_plan import RecordingPlan, recording_store
 from acp_tui.conversation.facts import OfferedCommand
 from acp_tui.conversation.updates import ClientRemark, CommandsReplaced
@@ -128,6 +129,33 @@ async def past(tmp_path: Path) -> None:
     await play(replace(demo("markdown"), name="other"), plan, prompts=("How are zebras made?",))
 
 
+async def test_a_recent_session_that_was_deleted_elsewhere_goes_when_the_tab_is_back(
+    past: None, tmp_path: Path, open_desk: OpenDesk
+) -> None:
+    second = 'answer(expect("session/new"), sessionId="s2")\nserve_until_closed()'
+    async with open_desk(SESSION, second) as desk:
+        await desk.shows("1 How are zebras made?")
+        await desk.press("ctrl+n")
+        await desk.until(lambda: len(desk.tabs) == 2 and desk.tab is desk.tabs[1])
+        await desk.shows("1 How are zebras made?")
+        index = SessionIndex(recording_store(RecordingSettings()))
+        index.forget(index.recent(tmp_path)[0])
+        await desk.press("alt+1")
+        await desk.hides("How are zebras made?")
+
+
+@pytest.fixture
+async def left(past: None, tmp_path: Path) -> list[str]:
+    """Two of them, which were open in tabs, as was one that is recorded nowhere. Their IDs."""
+    store = recording_store(RecordingSettings())
+    another = replace(demo("markdown"), name="another")
+    another = replace(another, argv=(*another.argv, "--own-ids"))
+    await play(another, RecordingPlan(tmp_path, store=store), prompts=("And lions?",))
+    left = [*(one.session_id for one in SessionIndex(store).recent(tmp_path)), "unrecorded"]
+    remember_left(tmp_path, lambda: (left, ()))
+    return left
+
+
 async def test_recent_sessions_of_the_folder_are_numbered(past: None, open_desk: OpenDesk) -> None:
     async with open_desk(SESSION, "serve_until_closed()") as desk:
         await desk.shows("Recent sessions here: Tab, then 1", "1 How are zebras made?", "1 prompt")
@@ -191,11 +219,8 @@ async def test_text_after_a_number_that_was_typed_ahead_is_a_prompt(past: None, 
 
 
 async def test_the_tabs_that_were_open_are_one_row_that_opens_them_all(
-    past: None, tmp_path: Path, open_desk: OpenDesk
+    left: list[str], tmp_path: Path, open_desk: OpenDesk
 ) -> None:
-    plan = RecordingPlan(tmp_path, store=recording_store(RecordingSettings()))
-    await play(replace(demo("markdown"), name="another"), plan, prompts=("And lions?",))
-    remember_left(tmp_path, lambda: ["demo-1", "demo-9"])
     async with open_desk(SESSION, "serve_until_closed()") as desk:
         await desk.shows("1 The 2 tabs that you had open", "2 And lions?", "3 How are zebras made?")
         await desk.press("tab", "1")
@@ -219,21 +244,27 @@ async def test_what_is_open_is_remembered_before_the_end_which_may_be_a_kill(ope
 
 
 async def test_a_tab_that_is_open_in_another_acp_tui_is_not_offered_but_stays_remembered(
-    past: None, tmp_path: Path, open_desk: OpenDesk
+    left: list[str], tmp_path: Path, open_desk: OpenDesk
 ) -> None:
-    plan = RecordingPlan(tmp_path, store=recording_store(RecordingSettings()))
-    await play(replace(demo("markdown"), name="another"), plan, prompts=("And lions?",))
-    remember_left(tmp_path, lambda: ["demo-1", "demo-9"])
     with open_in_process(4711):
         async with open_desk(SESSION, "serve_until_closed()") as desk:
             await desk.shows("1 And lions?", "2 How are zebras made?")
             assert "that you had open" not in desk.text
-        remember_left(tmp_path, lambda: ["s1", "s2"])
-    assert left_in(tmp_path) == ["demo-1", "s1", "s2"]
+        remember_left(tmp_path, lambda: (["s1", "s2"], ()))
+    assert left_in(tmp_path) == [*left, "s1", "s2"]
+
+
+async def test_who_says_something_else_where_they_are_offered_is_done_with_them(
+    left: list[str], tmp_path: Path, open_desk: OpenDesk
+) -> None:
+    async with open_desk(SESSION, 'expect("session/prompt")\nserve_until_closed()') as desk:
+        await desk.shows("1 The 2 tabs that you had open")
+        await desk.give("Count the stars")
+        await desk.until(lambda: left_in(tmp_path) == ["unrecorded", "s1"])
 
 
 async def test_one_tab_that_was_open_is_only_a_recent_session(past: None, tmp_path: Path, open_desk: OpenDesk) -> None:
-    remember_left(tmp_path, lambda: ["demo-1"])
+    remember_left(tmp_path, lambda: (["demo-1"], ()))
     async with open_desk(SESSION, "serve_until_closed()") as desk:
         await desk.shows("1 How are zebras made?")
         assert "that you had open" not in desk.text

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from acp_tui.ui.kit.row_list import RowList
 from acp_tui.ui.tab.sessions_dialog import SessionsDialog
 from acp_tui.ui.tab.tab import Tab
 from acp_tui.ui.tab.tabs import Tabs
@@ -69,6 +70,22 @@ async def test_the_row_names_the_request_that_the_card_shows(open_desk: OpenDesk
 async def test_the_card_names_the_tab_that_asks(open_desk: OpenDesk) -> None:
     async with asking(open_desk, ONE) as desk:
         await desk.until(lambda: "╭─ 1 ▲ scripted: Tidy up ─" in desk.text)
+
+
+async def test_the_rows_are_in_view_from_the_first_frame_on(
+    open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heights: list[int] = []
+    mounted = SessionsDialog.on_mount
+
+    def look(dialog: SessionsDialog) -> None:
+        mounted(dialog)
+        rows = dialog.query_one(RowList)
+        dialog.screen_layout_refresh_signal.subscribe(dialog, lambda _: heights.append(rows.size.height))
+
+    monkeypatch.setattr(SessionsDialog, "on_mount", look)
+    async with asking(open_desk, ONE):
+        assert min(heights[1:]) >= 3  # at the first layout, nothing was painted yet
 
 
 async def test_the_foot_tells_the_keys_of_what_has_the_keyboard(open_desk: OpenDesk) -> None:

@@ -20,6 +20,7 @@ from support.agents import scripted
 from support.changes import ONE_FILE, make_repository
 from support.desks import SESSION, Desk, OpenDesk
 from support.folding import agent, fold
+from support.pages import leave
 
 TWO = """
 answer(expect("session/new"), sessionId="s2")
@@ -47,6 +48,38 @@ async def test_one_tab_takes_no_line_and_each_has_its_own_draft_and_conversation
         assert desk.draft == "draft"
         await desk.press("ctrl+pagedown")
         await desk.shows("in the second")
+
+
+async def test_the_row_of_a_session_on_hold_says_why(open_desk: OpenDesk) -> None:
+    script = 'sent = expect("session/prompt")\nexpect("session/cancel")\nend(sent, "cancelled")\nserve_until_closed()'
+    async with open_desk(SESSION, script) as desk:
+        await desk.has_session()
+        await desk.give("one")
+        await desk.send("two")
+        await desk.press("escape")
+        await desk.shows("1 queued, on hold (turn canceled)")
+        await desk.press("f3")
+        await desk.shows("1 ● one on hold, turn canceled")
+
+
+async def test_that_a_draft_is_back_is_said_only_in_its_own_tab(open_desk: OpenDesk) -> None:
+    script = 'opening = expect("session/new")\nexpect("_go_on")\nanswer(opening, sessionId="s2")\nserve_until_closed()'
+    async with open_desk(SESSION, script) as desk:
+        await desk.has_session()
+        leave("s2", "for the second", folder=desk.tab.cwd)
+        await desk.press("ctrl+n")
+        await desk.until(lambda: len(desk.tabs) == 2)
+        first, second = desk.tabs
+        await desk.press("alt+1")
+        await desk.until(lambda: desk.tab is first)
+        desk.let_go_on()
+        await desk.until(lambda: second.prompt.draft == "for the second")
+        await desk.settled()
+        assert "draft is back" not in desk.text
+        await desk.press("alt+2")
+        await desk.shows("Your unsent draft is back")
+        await desk.press("alt+1")
+        await desk.hides("draft is back")
 
 
 async def test_a_hidden_tab_lays_out_no_status_line_and_is_right_when_it_comes_up(

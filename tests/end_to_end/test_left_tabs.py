@@ -1,0 +1,93 @@
+"""Tabs that were left, by quitting or by `kill -9`, are offered until they are open again or not wanted."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+
+from acp_tui.client.sessions.session_history import left_in
+from support.agents import scripted_argv
+from support.terminals import OnTerminal, on_terminal
+
+End: TypeAlias = Callable[[OnTerminal], None]
+
+# It resumes each session that it is asked for, and answers each prompt with its words.
+KEEPS_ALL = """
+    import time
+    handshake(agentCapabilities={"sessionCapabilities": {"resume": {}, "fork": {}}})
+    while True:
+        message = read()
+        match message.get("method"):
+            case "session/new" | "session/fork":
+                answer(message, sessionId=f"s-{time.time_ns()}")
+            case "session/prompt":
+                update("agent_message_chunk", message["params"]["sessionId"],
+                       content={"type": "text", "text": "I say " + message["params"]["prompt"][0]["text"]})
+                end(message)
+            case _ if "id" in message:
+                answer(message)
+"""
+NEW_TAB, CTRL_Q, CLOSE_TAB, TAB = "\x0e", "\x11", "\x1bw", "\t"
+
+
+@contextmanager
+def acp_tui(home: Path, *options: str) -> Iterator[OnTerminal]:
+    with on_terminal(home, *options, "--", *scripted_argv(KEEPS_ALL)) as screen:
+        screen.wait_for("●")
+        yield screen
+
+
+def say(screen: OnTerminal, text: str) -> None:
+    screen.prompt(text)
+    screen.wait_for(f"I say {text}")
+
+
+def kill(screen: OnTerminal) -> None:
+    screen.process.kill()
+    assert screen.wait_for_end() == -signal.SIGKILL
+
+
+def quit_it(screen: OnTerminal) -> None:
+    screen.type(CTRL_Q)
+    assert screen.wait_for_end() == 0
+
+
+@pytest.mark.parametrize("end", [kill, quit_it])
+def test_no_tab_is_forgotten_that_was_not_opened_again(
+    end: End, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    with acp_tui(tmp_path) as screen:
+        say(screen, "ants")
+        screen.type(NEW_TAB)
+        screen.wait_for("2 ● ")
+        say(screen, "bees")
+        screen.type("/fork\r")
+        screen.wait_for("Go on in a fork")
+        screen.insist("\r", lambda: "3 ● " in screen.shown)
+        screen.until(lambda: len(left_in(tmp_path)) == 3)
+        end(screen)
+    with acp_tui(tmp_path, "--resume") as screen:
+        say(screen, "wasps")
+        end(screen)
+    with acp_tui(tmp_path) as screen:
+        screen.wait_for("The 3 tabs that you had open")
+        screen.type(TAB)
+        screen.wait_for("1-3 or Enter opens one")
+        screen.type("1")
+        screen.wait_for("1 ● python: ants")  # the empty session has given way
+        screen.wait_for("3 ● ")
+        screen.type(CLOSE_TAB)
+        screen.until(lambda: len(left_in(tmp_path)) == 2)
+        end(screen)
+    with acp_tui(tmp_path) as screen:
+        screen.wait_for("The 2 tabs that you had open")
+        say(screen, "something else")
+        end(screen)
+    with acp_tui(tmp_path) as screen:
+        screen.wait_for("1 something else")
