@@ -97,8 +97,8 @@ class Actions:
 
     @property
     def has_queued(self) -> bool:
-        queue = self.tab.session.queue if self.tab.session is not None else None
-        return queue is not None and bool(queue.prompts or queue.scheduled)
+        queue = self.tab.writing.queue
+        return bool(queue.prompts or queue.scheduled)
 
     @property
     def has_failed(self) -> bool:
