@@ -120,3 +120,12 @@ async def test_where_the_agent_does_not_start_it_waits_for_one_that_does(open_de
         (prompt,) = await desk.gets("session/prompt")
         assert prompt["prompt"][0]["text"] == "one"
         assert desk.draft == "rest"
+
+
+async def test_what_is_typed_behind_the_key_for_a_new_tab_is_for_that_tab(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, "serve_until_closed()") as desk:
+        await desk.has_session()
+        await desk.press_at_once("ctrl+n", *"one", "enter", "ctrl+n", *"two", "enter", *"rest")
+        await desk.until(lambda: desk.draft == "rest")
+        queued = [[prompt.text for prompt in tab.writing.queue.prompts] for tab in desk.tabs]
+        assert queued == [[], ["one"], ["two"]]
