@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import field, replace
+from itertools import count
 from math import inf, isfinite
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,10 @@ from acp_tui.values import dataclass
 
 if TYPE_CHECKING:
     from acp_tui.client.sessions.schedule import Schedule
+
+
+_KEYS = count(1)
+"""A prompt keeps its key when it changes the queue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +32,8 @@ class Prompt:
     """Identifies the prompt wherever it is in a queue: others may be sent while the user looks at it."""
     schedule: Schedule | None = None
     """When it joins the queue, for one that waits for a time."""
+    is_early: bool = False
+    """It was entered before there was a session. Whether it's a command is known only then."""
 
     @property
     def written(self) -> str:
@@ -40,7 +47,6 @@ class PromptQueue:
     def __init__(self) -> None:
         self._prompts: list[Prompt] = []
         self._scheduled: list[Prompt] = []
-        self._last_key = 0
         self.is_held = False
         """A turn was cancelled or failed, so the waiting prompts may not fit anymore."""
         self.why_held = ""
@@ -50,9 +56,16 @@ class PromptQueue:
     def prompts(self) -> Sequence[Prompt]:
         return tuple(self._prompts)
 
-    def add(self, text: str, images: tuple[PastedImage, ...] = (), *, is_first: bool = False) -> None:
-        self._last_key += 1
-        self._prompts.insert(0 if is_first else len(self._prompts), Prompt(text, images, self._last_key))
+    def add(
+        self, text: str, images: tuple[PastedImage, ...] = (), *, is_first: bool = False, is_early: bool = False
+    ) -> None:
+        prompt = Prompt(text, images, next(_KEYS), is_early=is_early)
+        self._prompts.insert(0 if is_first else len(self._prompts), prompt)
+
+    def take_over(self, other: PromptQueue) -> None:
+        """Have what waits for the end of a turn in `other` wait here, behind the rest."""
+        self._prompts += other._prompts
+        other._prompts = []
 
     @property
     def scheduled(self) -> Sequence[Prompt]:
@@ -60,8 +73,7 @@ class PromptQueue:
         return tuple(self._scheduled)
 
     def schedule(self, schedule: Schedule, images: tuple[PastedImage, ...] = ()) -> None:
-        self._last_key += 1
-        self._scheduled.append(Prompt(schedule.text, images, self._last_key, schedule))
+        self._scheduled.append(Prompt(schedule.text, images, next(_KEYS), schedule))
         self._sort()
 
     def reschedule(self, key: int, schedule: Schedule | None) -> bool:

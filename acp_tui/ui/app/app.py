@@ -301,7 +301,7 @@ class AcpTuiApp(BaseApp):
     async def _take_early_input(self) -> None:
         if self.first_prompt is not None and self.tabs.front is not None:
             # Not by keys: a question may be on the screen, and nothing but the user's keys may answer it.
-            self.tabs.front.prompt.take_back(PromptInput.Submitted(self.first_prompt), for_later=True)
+            self.tabs.front.writing.submit(PromptInput.Submitted(self.first_prompt))
         early, self._early_input = self._early_input or (), None
         for event in early:
             await self.on_event(event)

@@ -98,7 +98,8 @@ def _of_a_tab() -> tuple[Command, ...]:
                   "since the start, by any program; review and revert", typed="changes",
                   aliases="diff", when=lambda do: do.tab.changes is not None),
         _anywhere("begin_session", "ctrl+n", lambda do, _: do.begin_session(), "Start another session",
-                  "with this agent, in a new tab", typed="new", aliases="clear", when=lambda do: do.tab.link.can_start),
+                  "with this agent, in a new tab", typed="new", aliases="clear", when=lambda do: do.tab.link.can_start,
+                  keys_wait=True),
         Command("go_back", "", lambda do, shortcut: do.go_back(shortcut), "Go back to a prompt",
                 "edit, fork, hand over, undo; Esc Esc, too",
                 shortcuts=(

@@ -7,20 +7,31 @@ from pathlib import Path
 from typing import TypeAlias
 
 from textual import on
+from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from acp_tui.client.errors import ClientError
 from acp_tui.client.save_content import FileExists
 from acp_tui.client.sessions.marks import MAX_NAME
 from acp_tui.ui.kit.dialog import Dialog, shown
+from acp_tui.ui.textual_gaps.internals import take_waiting_keys
 
 
 class NameDialog(Dialog[str | None]):
     """Returns the name without extra whitespace; None if the user closes the dialog or leaves the name blank."""
 
-    def __init__(self, name: str) -> None:
-        field = Input(name, id="name", max_length=MAX_NAME)
-        super().__init__("Rename the session", "Enter rename · {dialog_close} close", field)
+    def __init__(self, name: str, before: Widget | None = None) -> None:
+        """Keys that wait in `before`, which had the focus, are behind the one that opens the dialog."""
+        self._before = before
+        self._field = Input(name, id="name", max_length=MAX_NAME)
+        super().__init__("Rename the session", "Enter rename · {dialog_close} close", self._field)
+
+    def on_mount(self) -> None:
+        """Take the keyboard, and the keys that came until now, all at once: the next key must not overtake them."""
+        waiting = [key for one in (self._before, self) if one is not None for key in take_waiting_keys(one)]
+        self.set_focus(self._field)
+        for key in waiting:
+            self._field.post_message(key)
 
     @on(Input.Submitted)
     def _take_name(self, event: Input.Submitted) -> None:

@@ -113,8 +113,6 @@ LOOK_AGAIN_S: Final = 0.25
 """While a card waits for a draft to be sent or deleted, or for another screen to close, look this often."""
 PLACEHOLDER: Final = "Write a prompt. {send} sends it, {new_line} starts a new line"
 SHELL: Final = "Enter runs this in your shell, not in the agent"
-SENT_LATER: Final = "Sent once the session is ready"
-EDITED: Final = "Edited since, so it waits: Enter sends it"
 WHY_NOT: Final = "Why not? Enter rejects it and sends this as your next prompt"
 WHY_NOT_PLACEHOLDER: Final = "A reason, or leave it empty. Esc: don't reject it yet"
 REMOVE_HINT: Final = "Backspace removes"
@@ -193,8 +191,6 @@ class PromptInput(DraftArea):
         self._has_closed_reason = False
         """Whether a reason was closed otherwise than by Esc or sending it, and no other key was pressed here since."""
         self._can_send = True
-        self._for_later: tuple[str, ...] = ()
-        """The prompts to send as soon as that's possible: one below the other, they are the draft."""
         self.key_helpers: list[KeyHelper] = []
         """They get each key before it becomes text, in this order."""
         self.note_press: Callable[[events.Key | events.Paste], None] = lambda event: None
@@ -226,13 +222,6 @@ class PromptInput(DraftArea):
         if self._is_handled(event):
             event.stop()
             event.prevent_default()
-        elif event.is_printable:
-            self._begin_another()
-
-    def _begin_another(self) -> None:
-        """Write below what waits to be sent: it's another prompt."""
-        if self._waits and self.cursor_at_end_of_text:
-            super().insert("\n")
 
     def _is_handled(self, event: events.Key) -> bool:
         """Whether the editing mode, a helper, or the help takes the key. What a helper shows, Esc closes first."""
@@ -264,7 +253,6 @@ class PromptInput(DraftArea):
         """Insert text that was written elsewhere. What follows is text, too."""
         if self.editing_mode is not None:
             self.editing_mode.insert()
-        self._begin_another()
         return super().insert(text, *args, **options)
 
     def action_send(self, *, is_other_way: bool = False) -> None:
@@ -294,32 +282,10 @@ class PromptInput(DraftArea):
             self.clear_draft()  # the next key may arrive before the message, and belongs to the next prompt
             self.post_message(message)
 
-    def take_back(self, message: Submitted, *, for_later: bool = False) -> None:
-        """Put a message that wasn't sent back into the draft, before newer text. `for_later`: it may be sent later."""
+    def take_back(self, message: Submitted) -> None:
+        """Put a message that wasn't sent back into the draft, before newer text."""
         self.put_before(message.text)
         self._set_images((*message.images, *self.images))
-        before = "\n".join((*self._for_later, ""))
-        is_more = message.text.startswith(before)
-        waits = (*self._for_later, message.text.removeprefix(before)) if is_more else (message.text,)
-        self._let_wait(*waits if for_later else ())
-
-    def send_what_waits(self) -> None:
-        """Send what was taken back for later, unless the user has changed it or the app ends."""
-        if self._waits and self.app.screen_stack:
-            for text in self._for_later:
-                self.set_draft(text)
-                self.action_send()
-        elif self._for_later and not self.is_blank:
-            self.say(EDITED)
-        self._let_wait()
-
-    @property
-    def _waits(self) -> bool:
-        return bool(self._for_later) and "\n".join(self._for_later) == self.draft
-
-    def _let_wait(self, *texts: str) -> None:
-        self._for_later = texts
-        self._title_draft()
 
     def action_send_other_way(self) -> None:
         """Send the draft into the agent's turn if Enter would queue it, and the reverse."""
@@ -327,7 +293,6 @@ class PromptInput(DraftArea):
 
     async def action_cancel(self) -> None:
         """Go from the reason back to its card, without rejecting; otherwise stop what is running or waiting."""
-        self._let_wait()
         if self._rejection is not None:
             self.leave_reason()
             await self.run_action("screen.leave_prompt")
@@ -374,7 +339,6 @@ class PromptInput(DraftArea):
 
     def paste(self, text: str) -> None:
         self.end_saying()
-        self._begin_another()
         start = min(self.selection)
         self.insert_paste(text)
         self.screen.set_focus(self)
@@ -540,17 +504,10 @@ class PromptInput(DraftArea):
 
     @on(TextArea.Changed)
     def _note_text(self) -> None:
-        self._tell_key_helpers()
-        self._title_draft()
-
-    def _title_draft(self) -> None:
         """Say what becomes of the draft, if that isn't what is usual."""
-        if self._rejection is not None:
-            return
+        self._tell_key_helpers()
         title = SHELL if self.text.startswith("!") else None
-        if self._for_later and not self.is_blank:
-            title = SENT_LATER if self._waits else EDITED
-        if self.border_title != title:
+        if self._rejection is None and self.border_title != title:
             self.border_title = title
 
     @on(DraftArea.SelectionChanged)

@@ -5,6 +5,7 @@ A search is a list above the prompt. The draft stays until the user chooses one 
 
 from __future__ import annotations
 
+import asyncio
 import re
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -25,7 +26,7 @@ from textual.widgets import Input, Static
 from acp_tui.client.attachments.attach import without_mentions
 from acp_tui.client.prompts.history import PastPrompt, PromptHistory, Query
 from acp_tui.client.prompts.memory import NO_DRAFT, Draft, DraftKey, PromptMemory
-from acp_tui.client.sessions.prompt_queue import PastedImage
+from acp_tui.client.sessions.prompt_queue import PastedImage, PromptQueue
 from acp_tui.conversation.content import paste_label
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import comments_prompt
@@ -296,12 +297,14 @@ class Recall:
         cwd: Path,
         agent: Callable[[], str] = str,
         past: PastSession | None = None,
+        early: PromptQueue | None = None,
     ) -> None:
         """`cwd` is the folder of the session that will start, unless the `past` one will be opened.
 
-        `agent` returns the agent's title.
+        `agent` returns the agent's title. `early` has what is entered before there is a session.
         """
         self._agent = agent
+        self._early = early or PromptQueue()
         self._screen = screen
         self._prompt = prompt
         self._memory = memory
@@ -325,6 +328,8 @@ class Recall:
         """When the terminal had shown it, in monotonic seconds."""
         self._session: Session | None = None
         """The session that the prompt is for."""
+        self._switching = asyncio.Lock()
+        """Held until a session's draft is back: what waits now must not be taken for it."""
 
     async def begin(self) -> None:
         """Load earlier prompts, and the draft of the past session that will be opened."""
@@ -358,7 +363,8 @@ class Recall:
         self._place, self._session = place, session
         self._memory.leave(before)
         self._memory.shown.add(place)
-        await self._bring_back(is_new=session.conversation.is_blank and not (self._prompt.text or was_sent))
+        async with self._switching:
+            await self._bring_back(is_new=session.conversation.is_blank and not (self._prompt.text or was_sent))
         self.draft_changed()
 
     async def _bring_back(self, *, is_new: bool) -> None:
@@ -440,7 +446,8 @@ class Recall:
         """The draft, before it what waits - output, queued prompts, and comments on lines - and the images of all."""
         session, comments = self._session, [each.prompt() for each in self._prompt.comments]
         offered = session.commands.offered if session is not None else ()
-        queued = (*session.queue.prompts, *session.queue.scheduled) if session is not None else ()
+        queue = session.queue if session is not None else self._early
+        queued = (*queue.prompts, *queue.scheduled)
         outputs = (without_mentions(one.told(MAX_OUTPUT).rstrip()) for one in offered)
         before = (*outputs, *(prompt.written for prompt in queued), comments_prompt(comments) if comments else "")
         text = "\n\n".join(filter(None, (*before, self._unsent)))
@@ -451,7 +458,8 @@ class Recall:
 
     async def keep(self) -> None:
         """Save the draft with its images, and what waits."""
-        place, (draft, images) = self._place, self._waiting()
+        async with self._switching:
+            place, (draft, images) = self._place, self._waiting()
         self._memory.drafts.put(place, draft._replace(text=await self._with_files(draft.text, images)))
         self._say(await self._memory.write())
 

@@ -97,8 +97,8 @@ class Actions:
 
     @property
     def has_queued(self) -> bool:
-        queue = self.tab.session.queue if self.tab.session is not None else None
-        return queue is not None and bool(queue.prompts or queue.scheduled)
+        queue = self.tab.writing.queue
+        return bool(queue.prompts or queue.scheduled)
 
     @property
     def has_failed(self) -> bool:
@@ -265,9 +265,9 @@ class Actions:
         if not isinstance(self.tab.stage, Recorded | Starting) and self.tab.agent.agent_or_say() is None:
             return  # beside a recording, the agent is started
         if isinstance(self.tab.stage, Failed):
-            await self.tab.begin_anew()
+            self.tab.run(self.tab.begin_anew())
         else:
-            await self.tab.app.open_tab(self.tab.link, self.tab.cwd)
+            await self.tab.app.open_tab(self.tab.link, self.tab.cwd)  # the next keys are for it
 
     async def go_back(self, shortcut: str = "") -> None:
         """Go back to one of the user's prompts, or on from here in another session."""

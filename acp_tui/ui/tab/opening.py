@@ -185,6 +185,7 @@ class SessionStarter:
         finally:
             self.is_reconnecting = False
             self._tab.show_phase("")
+            self._tab.writing.send_next()
 
     async def restart(self) -> None:
         """Restart the agent, and continue the session as far as the agent remembers it. Raises ClientError."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -55,6 +56,8 @@ class PromptController:
         """The last one of ours, as it was written: where it can't be done, it goes back into the draft."""
         self.entered = 0
         """How many prompts and commands the user has entered."""
+        self._early = PromptQueue()
+        """What is entered before there is a session, whose queue it joins."""
         self._is_written_in = False
         self._escaped_at = -ESCAPE_AGAIN_S
         self._failed: tuple[PromptQueue, int, Prompt] | None = None
@@ -65,12 +68,21 @@ class PromptController:
         """Waits for the next prompt that was scheduled."""
         self._about_to_send: Session | None = None
         """A session whose turn begins in a moment, while what goes with the prompt is read."""
+        self._sending = 0
+        """How many prompts are being sent, each with those that are queued behind it."""
+        self._is_helped = asyncio.Event()
+        """Set when completion is loaded, which knows all commands."""
         self._doubted = ""
         """A prompt that wasn't sent, because it begins with what may be meant otherwise."""
 
     @property
     def _prompt(self) -> PromptInput:
         return self._tab.prompt
+
+    @property
+    def queue(self) -> PromptQueue:
+        """What waits in the session, or for one."""
+        return self._early if self._tab.session is None else self._tab.session.queue
 
     # After the first frame
 
@@ -88,9 +100,10 @@ class PromptController:
         self._prompt.key_helpers.insert(0, self._completion)
         self._prompt.editing_mode = vim.VimKeys(self._prompt)
         await self._completion.read_templates()
+        self._is_helped.set()
         tab = self._tab
         memory, past = tab.app.prompt_memory, tab.starter.past if tab.session is None else None
-        earlier = recall.Recall(tab.screen, self._prompt, memory, tab.cwd, lambda: tab.agent_title, past)
+        earlier = recall.Recall(tab.screen, self._prompt, memory, tab.cwd, lambda: tab.agent_title, past, self._early)
         await earlier.begin()
         # Not before: what the user is writing now isn't a saved draft.
         self.recall = earlier
@@ -98,11 +111,17 @@ class PromptController:
             await earlier.show_session(tab.session, was_sent=self.entered > 0)
 
     async def show_session(self, session: Session | None) -> None:
-        """Use the prompt for this session from now on."""
-        if self.recall is not None and session is not None:
-            await self.recall.show_session(session)
-        if session is not None and session.queue.scheduled:
+        """Use the prompt for this session from now on, and send what waited for it."""
+        if session is None:
+            return
+        session.queue.take_over(self._early)
+        if self.recall is not None:
+            await self.recall.show_session(session, was_sent=bool(session.queue.prompts))
+        if session.queue.scheduled:
             self._look_at_clock(session)
+        if session.queue.prompts and self.why_not:
+            self._tab.say(f"{self.why_not}. What is queued stays.", is_over=lambda: not self.why_not)
+        self.send_next()
 
     async def end(self) -> None:
         """Save what is written, also while the agent starts."""
@@ -128,16 +147,12 @@ class PromptController:
             if session is not None:
                 self._go_on(session)
             return
-        template = self._template(message.text)
-        may_be_ours = template is None and message.text.startswith("/")
-        own = slash_action(message.text, self._taken) if may_be_ours else None
-        if own and (session is not None or self._is_possible(own)):
-            self._prompt.attach(*message.images)
-            self.slash_command = message.text
-            self._tab.screen.run_worker(self._tab.screen.run_action(own))
+        if self._obey(message.text, message.images):
             return
-        if isinstance(stage, Starting):
-            self._prompt.take_back(message, for_later=True)  # it says so, and the status line how far the start is
+        if isinstance(stage, Starting) or self._tab.starter.is_reconnecting:
+            self.queue.add(message.text, message.images, is_early=True)
+            self.remember(message.text)
+            self.show_waiting(session)
             return
         if why := self.why_not:
             self._prompt.take_back(message)
@@ -146,19 +161,11 @@ class PromptController:
         assert isinstance(stage, Live)
         typed = message.text
         doubted, self._doubted = self._doubted, ""
-        if template is not None:
-            message.text = template.prompt("".join(typed.split(maxsplit=1)[1:]))
-            if template.is_projects:
-                if message.text.startswith(("!", "/")):
-                    message.text = f" {message.text}"  # a project's prompt runs nothing
-                self._prompt.take_back(message)
-                asks = f"This is what {template.file.name} asks, which came with the project: Enter sends it."
-                self._tab.say(asks, is_over=lambda: not self._prompt.text)
-                return
-        elif not message.is_reason and typed != doubted and (unknown := self._doubt(typed, is_ours=own == "")):
-            self._doubted = typed
+        message.text, doubt = (typed, "") if message.is_reason else self._meant(typed)
+        if doubt and typed != doubted:
+            self._doubted = message.text
             self._prompt.take_back(message)
-            self._tab.say(unknown, severity="warning", is_over=lambda: not self._prompt.text)
+            self._tab.say(doubt, severity="warning", is_over=lambda: not self._prompt.text)
             return
         is_shown_at_end = stage.session.conversation.is_idle or message.is_command  # queued ones are above the draft
         if is_shown_at_end and self._tab.panel is not None:
@@ -166,14 +173,37 @@ class PromptController:
         self._submit(stage.session, message)
         self.remember(typed)
 
+    def _obey(self, text: str, images: tuple[PastedImage, ...]) -> bool:
+        """Do what one of our commands says, if it can be done by now. Returns False for any other text."""
+        is_ours = text.startswith("/") and self._template(text) is None
+        own = slash_action(text, self._taken) if is_ours else None
+        if not own or (self._tab.session is None and not self._is_possible(own)):
+            return False
+        self._prompt.attach(*images)
+        self.slash_command = text
+        self._tab.screen.run_worker(self._tab.screen.run_action(own))
+        return True
+
     def _is_possible(self, action: str) -> bool:
         """Whether the command of this action does anything yet. Most of them need a session."""
         commands = (one for one in COMMANDS if one.action and action.startswith(one.action.removesuffix(")")))
         return all(command.when(self._tab.actions) for command in commands)
 
-    def _doubt(self, text: str, *, is_ours: bool) -> str:
+    def _meant(self, text: str) -> tuple[str, str]:
+        """What to send for this, and what the user has to hear first; "" for nothing."""
+        template = self._template(text)
+        if template is None:
+            return text, self._doubt(text)
+        asked = template.prompt("".join(text.split(maxsplit=1)[1:]))
+        if not template.is_projects:
+            return asked, ""
+        if asked.startswith(("!", "/")):
+            asked = f" {asked}"  # a project's prompt runs nothing
+        return asked, f"This is what {template.file.name} asks, which came with the project: Enter sends it."
+
+    def _doubt(self, text: str) -> str:
         """What to say of a prompt that begins with a command that no one has or that takes no words, or an answer."""
-        if is_ours:
+        if text.startswith("/") and slash_action(text, self._taken) == "":
             return f"{text.split()[0]} takes nothing after it. Enter sends it as it is."
         if self._tab.panel is not None and (key := self._tab.panel.key_in(text)):
             return self._tab.hint(f"Not sent: {key} can answer the request ({{leave_prompt}}). Enter sends it anyway.")
@@ -251,16 +281,30 @@ class PromptController:
             told = comments_prompt([comment.prompt() for comment in comments])
             text = f"{text}\n\n{told}" if text.strip() else told
             comments.clear()
-        self._tab.run(self._bring_back(session))
-        is_idle = session.conversation.is_idle
-        if is_idle and session is not self._about_to_send:
-            self._about_to_send = session
-            self._tab.run(self._send(session, Prompt(text, written.images)))
+        queue, is_idle = session.queue, session.conversation.is_idle
+        queue.take_over(self._early)
+        if is_idle and session is not self._about_to_send and (queue.is_held or not queue.prompts):
+            self._begin_sending(session, Prompt(text, written.images))
         elif not is_idle and self._steers(written):
             self._tab.run(self._steer(session, Prompt(text, written.images)))
         else:
-            session.queue.add(text, written.images, is_first=written.is_reason)
+            queue.add(text, written.images, is_first=written.is_reason)
         self._show_changed(session)
+
+    def _begin_sending(self, session: Session, prompt: Prompt) -> None:
+        self._about_to_send = session
+        self._tab.run(self._bring_back(session))
+        self._tab.run(self._send(session, prompt))
+
+    def send_next(self, *, is_asked_for: bool = False) -> None:
+        """Send what is queued next if the agent is idle, unless what is being sent will go on with it."""
+        session = self._tab.session
+        is_free = session is not self._about_to_send and (is_asked_for or not self._sending)
+        if session is not None and is_free and self._can_go_on(session):
+            queued = session.queue.next(is_asked_for=is_asked_for)
+            if queued is not None:
+                self._begin_sending(session, queued)
+        self.show_waiting(session)
 
     async def _bring_back(self, session: Session) -> None:
         await preload_in_thread(BEFORE_A_COMMAND)
@@ -286,9 +330,7 @@ class PromptController:
             why = str(error)
         session.queue.add(prompt.text, prompt.images)
         self._tab.say(f"Your prompt is queued: {why}.")
-        if session.conversation.is_idle and (queued := session.queue.next()) is not None:
-            await self._send(session, queued)
-        self._show_changed(session)
+        self.send_next()
 
     async def _run_command(self, session: Session, line: str) -> None:
         await self._tab.starter.stock_taken()
@@ -301,15 +343,40 @@ class PromptController:
     async def _send(self, session: Session, prompt: Prompt) -> None:
         """Send this prompt, then those queued during its turn, as long as nothing fails."""
         wanted: Prompt | None = prompt
+        self._sending += 1
         try:
             while wanted is not None:
                 wanted = await self._send_one(session, wanted)
                 self._show_changed(session)
         finally:
             self._about_to_send = None
+            self._sending -= 1
 
-    async def _send_one(self, session: Session, prompt: Prompt) -> Prompt | None:
+    async def _early_meant(self, session: Session, early: Prompt) -> Prompt | None:
+        """What to send for what was entered before there was a session. None for a command, or to ask the user."""
+        text, images = early.text, early.images
+        if text.startswith("/"):
+            await self._is_helped.wait()
+        if text.startswith("!") and text[1:].strip():
+            self._prompt.attach(*images)
+            await self._run_command(session, text[1:].strip())
+            return None
+        if self._obey(text, images):
+            return None
+        text, doubt = self._meant(text)
+        if doubt:
+            self._doubted = text
+            session.queue.add(text, images, is_first=True)
+            session.queue.hold()
+            self._tab.say(doubt, severity="warning", is_over=lambda: not session.queue.is_held)
+            return None
+        return Prompt(text, images)
+
+    async def _send_one(self, session: Session, wanted: Prompt) -> Prompt | None:
         """Send it, and return the one that is queued next. If another was sent in the meantime, queue it instead."""
+        prompt = await self._early_meant(session, wanted) if wanted.is_early else wanted
+        if prompt is None:
+            return session.queue.next()
         blocks, notes = await self._attached(prompt, session.cwd)
         await self._tab.starter.stock_taken()
         if self._tab.moments is not None:
@@ -317,7 +384,7 @@ class PromptController:
         if self.recall is not None:
             await self.recall.keep()  # even if acp-tui is killed now, what was sent is in no draft
         if not session.conversation.is_idle:
-            session.queue.add(prompt.text, prompt.images)
+            session.queue.add(prompt.text, prompt.images, is_first=True)
             return None
         self._failed = self._about_to_send = None
         try:
@@ -385,21 +452,18 @@ class PromptController:
     def show_waiting(self, session: Session | None) -> None:
         """Show this session's queue, and what goes with the next prompt, right above it from now on."""
         self._shown = session
-        comments = len(self._prompt.comments)
-        waiting = QueueSummary(comments=comments)
-        if session is not None:
-            outputs = tuple(offered.line for offered in session.commands.offered)
-            queue = session.queue
-            waiting = QueueSummary(
-                tuple(queue.prompts),
-                tuple(queue.scheduled),
-                queue.is_held,
-                queue.why_held,
-                outputs,
-                comments,
-                can_send=not self.why_not,
-                can_go_on=self._can_go_on(session),
-            )
+        queue = session.queue if session is not None else self._early
+        offered = session.commands.offered if session is not None else ()
+        waiting = QueueSummary(
+            tuple(queue.prompts),
+            tuple(queue.scheduled),
+            queue.is_held,
+            queue.why_held,
+            tuple(output.line for output in offered),
+            len(self._prompt.comments),
+            can_send=session is not None and not self.why_not and not self._tab.starter.is_reconnecting,
+            can_go_on=session is not None and self._can_go_on(session),
+        )
         if self._tab.screen.queue_lines.show(waiting) and self.recall is not None:
             self.recall.draft_changed()  # what waits is saved with the draft
 
@@ -413,12 +477,10 @@ class PromptController:
         if session.queue.is_held and self.why_not:
             self._tab.say(f"{self.why_not}. What is queued stays.", is_over=lambda: not self.why_not)
             return
-        prompt = session.queue.next(is_asked_for=True) if self._can_go_on(session) else None
-        if prompt is not None:
-            self._tab.run(self._send(session, prompt))
+        self.send_next(is_asked_for=True)
 
     def _can_go_on(self, session: Session) -> bool:
-        return session.conversation.is_idle and not self.why_not
+        return session.conversation.is_idle and not self.why_not and not self._tab.starter.is_reconnecting
 
     @property
     def failed(self) -> Prompt | None:
@@ -496,38 +558,33 @@ class PromptController:
 
     def pull_back(self) -> None:
         """Turn the last queued prompt into the draft again."""
-        session = self._tab.session
-        if session is not None and (queued := (*session.queue.prompts, *session.queue.scheduled)):
+        if queued := (*self.queue.prompts, *self.queue.scheduled):
             self.take(queued[-1].key, is_edited=True)
 
     def take(self, key: int, *, is_edited: bool) -> None:
         """Remove this queued prompt, or turn it into the draft again. Gives a notice if it was just sent."""
-        session = self._tab.session
-        if session is None:
-            return
-        taken = session.queue.take(key)
+        taken = self.queue.take(key)
         if taken is None:
             self._tab.say("That prompt was just sent.", severity="warning")
         elif is_edited:
             self._prompt.attach(*taken.images)
             self._prompt.put_before(taken.text)
             self._tab.screen.set_focus(self._prompt)
-        self._show_changed(session)
+        self.show_waiting(self._tab.session)
 
     def move(self, key: int, step: int) -> None:
         """Move this queued prompt up or down."""
-        session = self._tab.session
-        if session is not None:
-            session.queue.move(key, step)
-            self._show_changed(session)
+        self.queue.move(key, step)
+        self.show_waiting(self._tab.session)
 
     def send_now(self, key: int) -> None:
         """Send this queued prompt before the others, which follow in order. Cancels a running turn.
 
-        One that waits for a time is due now.
+        One that waits for a time is due now, and one that waits for a session is the first.
         """
         session = self._tab.session
         if session is None:
+            self.move(key, -len(self.queue.prompts))
             return
         queue = session.queue
         if queue.hurry(key):

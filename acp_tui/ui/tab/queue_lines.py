@@ -206,6 +206,8 @@ class QueueLines(Static, can_focus=True):
             return ("on hold",)
         if not self._shown.prompts:
             return ("each at its time",)
+        if not self._shown.can_send:
+            return ("sent once the session is ready",)
         return ("sent after this turn",)
 
     def _line(self, prompt: Prompt, width: int) -> Content:

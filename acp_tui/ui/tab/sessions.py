@@ -53,7 +53,6 @@ from acp_tui.conversation.updates import Reconnected
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import from_home
 from acp_tui.ui.conversation.subagents import last_line_of
-from acp_tui.ui.dialogs.naming import NameDialog
 from acp_tui.ui.dialogs.session_rows import HOSTED, NEEDS_YOU, OPEN, WORKING, OpenMode, SessionRow, row_of, session_rows
 from acp_tui.ui.kit.pickers import Picker
 from acp_tui.ui.kit.row_list import PickerRow
@@ -383,11 +382,8 @@ class HistoryController:
         marked = self._marks.marked(past)
         return [replace(one, has_draft=DraftKey(str(one.cwd), one.session_id) in self._drafts) for one in marked]
 
-    async def rename(self, session: PastSession) -> None:
-        """Let the user rename the session. If it is open, its agent is told."""
-        name = await self._tab.ask(NameDialog(make_visible_line(session.title)))
-        if name is None:
-            return
+    async def rename(self, session: PastSession, name: str) -> None:
+        """Rename the session. If it is open, its agent is told."""
         tab = self.tab_of(session)
         if tab is not None and tab.session is not None:
             name = await tab.session.rename(name)

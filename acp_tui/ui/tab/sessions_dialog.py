@@ -30,6 +30,7 @@ from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
+from acp_tui.ui.dialogs.naming import NameDialog
 from acp_tui.ui.dialogs.session_rows import EARLIER, NEEDS_YOU, OpenMode, SessionRow, in_order, row_of, session_rows
 from acp_tui.ui.kit.dialog import Dialog, shown, shown_line
 from acp_tui.ui.kit.filtered_list import FilteredList, matching
@@ -607,17 +608,28 @@ class SessionsDialog(Dialog[Act | None]):
         if key := self._tab:
             self._source.move(key, direction)
 
-    @work(exclusive=True, group="changing")
     async def action_change(self, how: str) -> None:
-        """Rename, pin, or remove the session. The dialog stays open."""
+        """Rename, pin, or remove the session. The dialog stays open. The next keys wait for the field of the name."""
         row = self._row
         if row is None:
             return
-        if row.past is None:
+        past = row.past
+        if past is None:
             self._say(shown("There is no session yet in this tab.", "$text-warning"))
-            return
+        elif how == "rename":
+            name = NameDialog(make_visible_line(past.title), self.focused)
+            await self.app.push_screen(name, partial(self._rename, past))
+        else:
+            self._change({"pin": self._source.pin, "remove": self._remove}[how](past))
+
+    def _rename(self, session: PastSession, name: str | None) -> None:
+        if name is not None:
+            self._change(self._source.rename(session, name))
+
+    @work(exclusive=True, group="changing")
+    async def _change(self, change: Coroutine[Any, Any, None]) -> None:
         try:
-            await {"rename": self._source.rename, "pin": self._source.pin, "remove": self._remove}[how](row.past)
+            await change
         except ClientError as error:
             self._say(shown(_told(error), "$text-error"))
             return

@@ -284,9 +284,7 @@ class SeveralController:
             if front is not None:
                 await self._tab.app.tabs.go_to(front)
             started.append(other)
-            other.prompt.take_back(prompt, for_later=True)
-            if other.session is not None:  # already
-                other.prompt.send_what_waits()
+            other.writing.submit(prompt)
         return started
 
     async def _chosen(self) -> Sequence[tuple[str, AgentCommand | None]]:

@@ -328,7 +328,8 @@ class Tab:
         """Show this session from now on. An empty `agent_title` stands for the name in the agent or the recording."""
         async with self._showing:
             if session is self.session:
-                return  # it was shown early, because it asks something while it's being opened
+                await self.writing.show_session(session)  # shown early, as it asks something: only now it's open
+                return
             stage = self.panels.stage_of(session, agent_title)
             if stage is None:
                 return
@@ -348,7 +349,6 @@ class Tab:
         self._tabs_know = (*self._tabs_know[:2], len(said.turns))  # turns before that are no news
         await self.screen.show_stage(stage)
         await self.writing.show_session(self.session)
-        self.prompt.send_what_waits()
 
     @staticmethod
     def try_again(error: ClientError) -> str:
@@ -411,7 +411,7 @@ class Tab:
         if not isinstance(self.stage, Live):
             return False
         session, recall = self.stage.session, self.writing.recall
-        is_waiting = session.conversation.is_asking or session.queue.scheduled or session.commands.offered
+        is_waiting = session.conversation.is_asking or self.actions.has_queued or session.commands.offered
         is_unwritten = self.prompt.is_blank if recall is None else recall.is_as_brought_back
         return session.conversation.is_blank and is_unwritten and not (is_waiting or self.prompt.comments)
 
@@ -451,7 +451,7 @@ class Tab:
         self.note_state()
         self.starter.note_connection()
         self.prompt.note_requests(self.conversation.permissions if self.conversation is not None else ())
-        self.writing.show_waiting(self.session)
+        self.writing.send_next()
         if not isinstance(self.stage, Starting):
             self.questions.look_for_questions(self.session)
 

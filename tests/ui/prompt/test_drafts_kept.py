@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextvars import copy_context
 from pathlib import Path
 from time import monotonic
 
@@ -17,7 +16,6 @@ from acp_tui.client.settings.location import state_folder
 from acp_tui.client.settings.settings import HistorySettings, Settings
 from acp_tui.conversation.facts import SessionId
 from acp_tui.ui.prompt import recall
-from acp_tui.ui.prompt.input import PromptInput
 from support.desks import SESSION, OpenDesk
 from support.folding import agent
 from support.pages import COMMENT, drafts_kept, leave, open_recalling_page, remembers, use_vim
@@ -326,11 +324,3 @@ async def test_where_the_settings_say_so_nothing_is_kept() -> None:
     app.prompt_memory.drafts.put(HERE, Draft("not sent"))
     assert await app.prompt_memory.write() == ""
     assert not state_folder().exists()
-
-
-async def test_what_waits_for_a_session_is_not_sent_when_the_app_ends_first() -> None:
-    async with open_page() as page:
-        left, here = page.prompt, copy_context()
-        left.take_back(PromptInput.Submitted("for later"), for_later=True)
-    here.run(left.send_what_waits)
-    assert left.draft == "for later"

@@ -6,7 +6,7 @@ from acp_tui.client.sessions.session import Session
 from acp_tui.conversation.updates import Disconnected, Reconnected
 from acp_tui.ui.prompt.input import MAX_LINES
 from support.folding import agent
-from support.screens import open_page, show
+from support.screens import open_page
 
 BORDER = 2
 
@@ -23,91 +23,6 @@ async def test_enter_sends_the_draft_and_clears_it_and_the_next_one_after_the_tu
         page.prompt.clear_draft()
         await page.send("two")
         assert page.connection.prompts == ["hello", "two"]
-
-
-async def test_what_was_sent_before_there_is_a_session_says_that_it_waits_for_it() -> None:
-    async with open_page(is_shown=False) as page:
-        await page.send("too early")
-        assert page.draft == "too early"
-        assert page.prompt.border_title == "Sent once the session is ready"
-        await show(page.pilot, page.session)
-        assert page.connection.prompts == ["too early"]
-        assert not page.prompt.border_title
-        assert page.draft == ""
-
-
-async def test_what_was_sent_too_early_and_is_edited_says_that_enter_sends_it() -> None:
-    async with open_page(is_shown=False) as page:
-        await page.send("too early")
-        await page.press("x")
-        assert "Enter sends it" in page.words
-        assert "once the session is ready" not in page.words
-        await page.press("left", "y", "enter", "backspace", "x")
-        assert page.prompt.border_title == "Sent once the session is ready"
-        await page.press("up", "z")
-        await show(page.pilot, page.session)
-        assert "Enter sends it" in page.words
-        written = page.draft
-        await page.press("enter")
-        assert page.connection.prompts == [written]
-
-
-async def test_what_is_sent_after_that_is_a_prompt_of_its_own_and_follows_it() -> None:
-    async with open_page(is_shown=False) as page:
-        await page.send("too early")
-        await page.press_at_once(*"also", "enter")
-        assert page.draft == "too early\nalso"
-        await page.write("third\nprompt")
-        await page.press("enter")
-        assert page.prompt.border_title == "Sent once the session is ready"
-        await show(page.pilot, page.session)
-        assert page.draft == ""
-        for at in range(3):
-            assert page.connection.prompts == ["too early", "also", "third\nprompt"][: at + 1]
-            await page.end_turn()
-
-
-async def test_a_command_that_needs_a_session_is_done_once_there_is_one() -> None:
-    async with open_page(is_shown=False) as page:
-        await page.send("/rename zebras")
-        assert page.draft == "/rename zebras"
-        assert page.prompt.border_title == "Sent once the session is ready"
-        await show(page.pilot, page.session)
-        await page.until(lambda: page.session.conversation.title == "zebras")
-        assert page.draft == ""
-        assert page.connection.prompts == []
-
-
-@pytest.mark.parametrize("typed", ["/mode plan", "/export a.md", "/find it", "/later in 1h go", "/fork", "/copy"])
-async def test_no_command_that_needs_a_session_is_thrown_away_without_one(typed: str) -> None:
-    async with open_page(is_shown=False) as page:
-        await page.send(typed)
-        assert page.draft == typed
-
-
-async def test_a_command_that_needs_no_session_is_done_at_once() -> None:
-    async with open_page(is_shown=False) as page:
-        await page.send("/help")
-        assert page.draft == ""
-
-
-async def test_a_draft_that_was_cleared_waits_for_nothing() -> None:
-    async with open_page(is_shown=False) as page:
-        await page.send("too early")
-        await page.press("ctrl+c")
-        assert not page.prompt.border_title
-        await show(page.pilot, page.session)
-        assert page.connection.prompts == []
-
-
-@pytest.mark.parametrize("key", ["x", "escape"])
-async def test_what_was_sent_before_there_is_a_session_stays_where_the_user_thinks_again(key: str) -> None:
-    async with open_page(is_shown=False) as page:
-        await page.send("too early")
-        await page.press(key)
-        await show(page.pilot, page.session)
-        assert page.connection.prompts == []
-        assert page.draft.startswith("too early")
 
 
 async def test_when_the_agent_is_gone_the_draft_stays() -> None:

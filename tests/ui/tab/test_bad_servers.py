@@ -74,5 +74,5 @@ async def test_a_tab_lives_whatever_its_server_does(
     monkeypatch.setattr(streamable_http, "ACCEPT_TIMEOUT_S", 1.0)
     async with server(scheme, talk) as command, tabs_of(command, tmp_path, frame_log) as desk:
         await desk.send("alive")
-        assert desk.draft == "alive"
+        assert [prompt.text for prompt in desk.queue.prompts] == ["alive"], "it waits for a session"
         await desk.until(lambda: re.search(words, desk.words))

@@ -60,10 +60,7 @@ serve_until_closed()
 """
     async with open_tabs(SESSION + prompted) as desk:
         await desk.has_session()
-        history = desk.tab.actions.history
-        desk.tab.run(history.rename((await desk.row("")).past))
-        await desk.asks(NameDialog)
-        await desk.answer("Mine")
+        await desk.tab.actions.history.rename((await desk.row("")).past, "Mine")
         await desk.until(lambda: desk.tab.title == "Mine")
         await desk.send("HELLO later")
         await desk.until(lambda: desk.tab.session is not None and desk.tab.session.conversation.updated_at is not None)
@@ -82,9 +79,7 @@ async def test_the_list_of_sessions_pins_archives_and_renames(open_tabs: OpenTab
         await history.archive((await desk.row("About tests")).past)
         assert mark("tests").is_archived
         assert (await desk.row("About tests")).past.is_archived
-        desk.tab.run(history.rename((await desk.row("About docs")).past))
-        assert (await desk.asks(NameDialog)).title == "Rename the session"
-        await desk.answer("D")
+        await history.rename((await desk.row("About docs")).past, "D")
         assert await titles(desk) == ["", "D", "About bugs", "About tests"]
         assert mark("docs") == Mark("D", is_pinned=True)
 

@@ -59,7 +59,7 @@ async def test_as_long_as_there_is_no_way_the_tab_lives_and_says_that_it_tries(
             tried = proxy.cuts
             await desk.until(lambda: proxy.cuts > tried + 2)
             await desk.send("still here?")
-            assert desk.draft == "still here?"
+            assert [prompt.text for prompt in desk.queue.prompts] == ["still here?"], "it waits"
             is_down = False
             await desk.has_session()
         tasks.cancel_scope.cancel()

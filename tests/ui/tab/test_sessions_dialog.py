@@ -668,8 +668,8 @@ class Told(Pages):
     def move(self, key: str, direction: int) -> None:
         self.done.append((f"move {direction}", key))
 
-    async def rename(self, session: PastSession) -> None:
-        self.done.append(("rename", session.session_id))
+    async def rename(self, session: PastSession, name: str) -> None:
+        self.done.append((f"rename to {name}", session.session_id))
 
     async def pin(self, session: PastSession) -> None:
         self.done.append(("pin", session.session_id))
@@ -692,7 +692,8 @@ async def test_a_key_acts_on_the_row_where_the_keys_right_before_it_lead(seed: i
         pages.deleting = ()
         async with open_dialog(SessionsDialog(pages)) as page:
             await loaded(page)
-            await (page.press_at_once if is_burst else page.press)(*moves, act)
+            name = ("n", "e", "w", "enter") if act == "ctrl+t" else ()
+            await (page.press_at_once if is_burst else page.press)(*moves, act, *name)
             outcomes.append(pages.done)
     assert outcomes[0] == outcomes[1], moves
 
