@@ -112,16 +112,12 @@ class EntryView(LiveView, Generic[E_co], can_focus=True):
             self._look_at_ground()
 
     def _look_at_ground(self) -> None:
-        before, self._ground = self._ground, self._find_ground()
-        if before != self._ground:
+        before, self.ground = self.ground, self._find_ground()
+        if before != self.ground:
             self.conversation_view.frames.schedule()
 
-    @property
-    def ground(self) -> Style | None:
-        """The entry's background, if it differs from the conversation's."""
-        return self._ground
-
-    _ground: Style | None = None
+    ground: Style | None = None
+    """The entry's background, if it differs from the conversation's."""
 
     def _find_ground(self) -> Style | None:
         styles = self.styles
