@@ -70,7 +70,7 @@ class ByteRing:
     beyond the limit.
     """
 
-    __slots__ = ("_chunks", "_end", "limit_bytes", "stored")
+    __slots__ = ("_chunks", "end", "limit_bytes", "stored")
 
     def __init__(self, limit_bytes: int) -> None:
         if limit_bytes < 0:
@@ -78,20 +78,16 @@ class ByteRing:
         self.limit_bytes = limit_bytes
         self._chunks: deque[bytearray] = deque()
         self.stored = 0
-        self._end = 0
-
-    @property
-    def end(self) -> int:
+        self.end = 0
         """The number of bytes ever appended, which is the offset of the next byte."""
-        return self._end
 
     @property
     def dropped(self) -> int:
         """The number of bytes lost at the start, which is the offset of the first readable byte."""
-        return max(0, self._end - self.limit_bytes)
+        return max(0, self.end - self.limit_bytes)
 
     def __len__(self) -> int:
-        return self._end - self.dropped
+        return self.end - self.dropped
 
     def shrink(self, limit_bytes: int) -> None:
         self.limit_bytes = min(self.limit_bytes, limit_bytes)
@@ -99,7 +95,7 @@ class ByteRing:
 
     def append(self, data: bytes) -> None:
         """Add `data`; drops the oldest bytes beyond the limit."""
-        self._end += len(data)
+        self.end += len(data)
         kept = data[max(0, len(data) - self.limit_bytes) :]
         if self._chunks and len(self._chunks[-1]) < CHUNK_BYTES:
             self._chunks[-1] += kept
@@ -117,10 +113,10 @@ class ByteRing:
 
         Copies only the bytes it returns, so a view can remember `start + len(data)` and read just what is new.
         """
-        start = min(max(offset, self.dropped), self._end)
-        stop = self._end if max_bytes is None else min(start + max_bytes, self._end)
+        start = min(max(offset, self.dropped), self.end)
+        stop = self.end if max_bytes is None else min(start + max_bytes, self.end)
         newest_first: list[bytearray] = []
-        at = self._end
+        at = self.end
         for chunk in reversed(self._chunks):
             if at <= start:
                 break
@@ -132,7 +128,7 @@ class ByteRing:
     def read(self, max_bytes: int | None = None) -> bytes:
         """Return the last bytes, at most `max_bytes`. If bytes before them are missing, starts at a whole character."""
         wanted = len(self) if max_bytes is None else min(max_bytes, len(self))
-        start, data = self.read_from(self._end - wanted)
+        start, data = self.read_from(self.end - wanted)
         return data if start == 0 else from_character_boundary(data)
 
     def tail_text(self) -> str:
@@ -142,10 +138,10 @@ class ByteRing:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ByteRing):
             return NotImplemented
-        return self._end == other._end and self.read_from(0) == other.read_from(0)
+        return self.end == other.end and self.read_from(0) == other.read_from(0)
 
     def __repr__(self) -> str:
-        return f"ByteRing({len(self)} of {self._end} bytes, limit {self.limit_bytes})"
+        return f"ByteRing({len(self)} of {self.end} bytes, limit {self.limit_bytes})"
 
 
 def from_character_boundary(data: bytes) -> bytes:

@@ -305,7 +305,7 @@ class _KeptRing(ByteRing):
     def __init__(self, ring: ByteRing) -> None:
         super().__init__(ring.limit_bytes)
         self.append(ring.read_from(0)[1])
-        self._end = ring.end
+        self.end = ring.end
 
 
 class TurnTime:

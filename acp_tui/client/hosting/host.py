@@ -268,7 +268,8 @@ class Host:
                 return joining if joining is not None and not joining.follows else None
             case _:
                 return None
-        return turn.client if turn is not None and not turn.client.hears_itself else None
+        # Version 2 sends clients their own prompts back, with their ID.
+        return turn.client if turn is not None and (turn.client.version != 2 or turn.client.follows) else None
 
     def begin_turn(self, told: Session, client: Client, blocks: Sequence[content.ContentBlock]) -> _Turn:
         """Send a prompt when the ones before it are done."""
@@ -706,11 +707,6 @@ class Client:
         for plan_id in {*self._plans, *plans}:
             steps = plans[plan_id].steps if plan_id in plans else ()
             self.tell(told, updates.PlanReplaced(steps, plan_id), Change())
-
-    @property
-    def hears_itself(self) -> bool:
-        """Whether it's told of its own prompts: version 2 sends them back, with their ID."""
-        return self.version == 2 and not self.follows
 
     def _masked(self, update: updates.SessionUpdate) -> updates.SessionUpdate:
         return masked_update(update, self._host.masker) if self.access.is_read_only else update

@@ -200,17 +200,13 @@ class Pty:
         self._budget = budget
         self._loop = asyncio.get_running_loop()
         self._typed = bytearray()
-        self._master, self._slave = os.openpty()
+        self._master, self.slave = os.openpty()
+        """`slave` is the command's side, which we hold until `start`."""
         os.set_blocking(self._master, False)
-        self.path = os.ttyname(self._slave)
+        self.path = os.ttyname(self.slave)
         """The path of the command's side."""
         self.has_ended = False
         self.resize(columns, rows)
-
-    @property
-    def slave(self) -> int:
-        """The command's side, which we hold until `start`."""
-        return self._slave
 
     def waits_for_input(self, leader: int) -> bool:
         """Whether the command of process `leader` sleeps until something is typed here."""
@@ -306,7 +302,7 @@ class Pty:
         self._loop.remove_writer(self._master)
 
     def _close_slave(self) -> None:
-        if self._slave >= 0:
+        if self.slave >= 0:
             with suppress(OSError):
-                os.close(self._slave)
-            self._slave = -1
+                os.close(self.slave)
+            self.slave = -1

@@ -53,10 +53,6 @@ class LineRange:
         skip = 0 if line is None else max(line - 1, 0)
         return cls(skip, None if limit is None else max(limit, 0))
 
-    @property
-    def is_whole_file(self) -> bool:
-        return self.skip == 0 and self.count is None
-
 
 def read_text(place: containment.DirectoryEntry, lines: LineRange, max_bytes: int) -> str:
     """The requested lines with their endings; "" past the end of the file.
@@ -67,7 +63,7 @@ def read_text(place: containment.DirectoryEntry, lines: LineRange, max_bytes: in
         raise place.obstacle
     with containment.open_regular(place, os.O_RDONLY) as fd:
         size = os.fstat(fd).st_size
-        if lines.is_whole_file and size > max_bytes:
+        if lines == LineRange(0, None) and size > max_bytes:
             raise errors.FileTooLarge(place.asked, size, max_bytes)
         pieces = _select(_refuse_binary(place, _chunks(fd)), lines)
         return _decode(place, _bounded(place, pieces, max_bytes))

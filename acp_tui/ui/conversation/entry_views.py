@@ -82,7 +82,7 @@ class EntryView(LiveView, Generic[E_co], can_focus=True):
     @property
     def is_open(self) -> bool:
         """Whether the entry is shown whole: it's unfolded, or has nothing to fold."""
-        return self.conversation_view.is_open(self.index)
+        return self.conversation_view.column.is_open(self.index)
 
     def toggle(self) -> None:
         """Fold or unfold the entry, if it folds."""
@@ -112,16 +112,12 @@ class EntryView(LiveView, Generic[E_co], can_focus=True):
             self._look_at_ground()
 
     def _look_at_ground(self) -> None:
-        before, self._ground = self._ground, self._find_ground()
-        if before != self._ground:
+        before, self.ground = self.ground, self._find_ground()
+        if before != self.ground:
             self.conversation_view.frames.schedule()
 
-    @property
-    def ground(self) -> Style | None:
-        """The entry's background, if it differs from the conversation's."""
-        return self._ground
-
-    _ground: Style | None = None
+    ground: Style | None = None
+    """The entry's background, if it differs from the conversation's."""
 
     def _find_ground(self) -> Style | None:
         styles = self.styles
@@ -133,7 +129,7 @@ class EntryView(LiveView, Generic[E_co], can_focus=True):
     def tooltip(self) -> Content | None:
         """The full text of what is cut off in the entry; None if nothing is."""
         is_shown = self.key is not None and self.parent is not None
-        text = self.conversation_view.cut_text(self.index) if is_shown else ""
+        text = self.conversation_view.column.cut_text(self.index) if is_shown else ""
         return Content(text) if text else None
 
     @tooltip.setter

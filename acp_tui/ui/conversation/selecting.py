@@ -141,12 +141,8 @@ class Selecting:
     def __init__(self, column: Column) -> None:
         self._column = column
         self._selection: Selection | None = None
-        self._is_held = False
-
-    @property
-    def is_held(self) -> bool:
+        self.is_held = False
         """Whether the mouse button is down, so that moving the mouse selects."""
-        return self._is_held
 
     @property
     def is_empty(self) -> bool:
@@ -156,22 +152,22 @@ class Selecting:
         """Handle a press of the button here. Nothing is selected until the mouse moves."""
         place = self._place(line, cell)
         self._selection = None if place is None else Selection(place, place)
-        self._is_held = place is not None
+        self.is_held = place is not None
 
     def move(self, line: int, cell: int) -> bool:
         """Extend the selection to the mouse. Returns False if nothing changes."""
         place = self._place(line, cell)
-        if not self._is_held or self._selection is None or place is None or place == self._selection.end:
+        if not self.is_held or self._selection is None or place is None or place == self._selection.end:
             return False
         self._selection = self._selection.to(place)
         return True
 
     def release(self) -> None:
         """Handle the release of the button. The selection stays."""
-        self._is_held = False
+        self.is_held = False
 
     def clear(self) -> None:
-        self._selection, self._is_held = None, False
+        self._selection, self.is_held = None, False
 
     def select_word(self, line: int, cell: int) -> None:
         place = self._place(line, cell)

@@ -684,7 +684,7 @@ class ConversationView(DetachedOwner, can_focus=True):
         """What its key does with the entry at the cursor: unfold or fold; "" if neither."""
         if self._cursor is None or not self.column.folds(self._cursor):
             return ""
-        return "fold" if self.is_open(self._cursor) else "unfold"
+        return "fold" if self.column.is_open(self._cursor) else "unfold"
 
     def focus(self, scroll_visible: bool = True) -> Self:
         """Focus the entry at the bottom of the view, or the view itself if there are no entries."""
@@ -738,14 +738,6 @@ class ConversationView(DetachedOwner, can_focus=True):
             self.tab_stop, self._focus_due = self._focus_due, None
             if self.has_focus_within or self.screen.focused is None:
                 self.screen.set_focus(view, scroll_visible=False)
-
-    def is_open(self, index: int) -> bool:
-        """Whether the entry is shown whole."""
-        return self.column.is_open(index)
-
-    def cut_text(self, index: int) -> str:
-        """The full text of the line that is cut off in an entry; "" if none is."""
-        return self.column.cut_text(index)
 
     def action_move(self, step: int) -> None:
         """Move the cursor by entries, skipping those without lines. An edge out of view is scrolled to first, by lines.

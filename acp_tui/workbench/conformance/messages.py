@@ -166,7 +166,7 @@ def read(kind: Any, value: Any) -> tuple[Any, str]:
 def own_keys(value: Any, raw: Any) -> Iterator[str]:
     """Yield where the raw JSON of a strict value has unknown keys, outside of `_meta`."""
     for model, part, where in _models(value, raw, ""):
-        known = _keys(type(model))
+        known = keys_of(type(model)).values()
         yield from (f"{where}{key}" for key in part if key not in known)
 
 
@@ -205,11 +205,6 @@ def _names(model: type[WireModel]) -> tuple[tuple[str, str], ...]:
     """Return the fields with their keys, without those that hold any JSON."""
     kinds = get_type_hints(model, include_extras=True)
     return tuple((name, key) for name, key in keys_of(model).items() if kinds[name] != Raw and name != "meta")
-
-
-@cache
-def _keys(model: type[WireModel]) -> frozenset[str]:
-    return frozenset(keys_of(model).values())
 
 
 @cache

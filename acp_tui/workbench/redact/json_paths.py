@@ -191,8 +191,8 @@ class RecordingPass:
                     self._places[*at, "content", number, "text"] = TextPiece(
                         (str(params.get("sessionId")), str(kind)), str(update.get("messageId"))
                     )
-        elif has_blocks(update):
-            self._blocks(update["content"], (*at, "content"))
+        elif isinstance(blocks := update.get("content"), list) and len(blocks) > 1:
+            self._blocks(blocks, (*at, "content"))
         meta = mapping(update.get("_meta"))
         for name in ("terminal_output", "terminal_output_delta"):
             if name in meta:
@@ -247,11 +247,6 @@ class RecordingPass:
         for at, word in enumerate(words[:-1]):
             if isinstance(word, str) and word.startswith("-") and is_secret_name(word):
                 self._places[*path, at + 1] = NamedSecret()
-
-
-def has_blocks(update: Mapping[str, Any]) -> bool:
-    content = update.get("content")
-    return isinstance(content, list) and len(content) > 1
 
 
 def _texts(value: Any, path: Path, depth: int = 0) -> Iterator[Path]:
