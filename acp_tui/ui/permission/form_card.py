@@ -168,7 +168,7 @@ class FormCard(VerticalScroll, can_focus=True):
         self.watch(self, "scroll_y", self._show_title, init=False)
 
     def _note_in_view(self) -> None:
-        if self.screen.is_current:
+        if self.is_attached and self.screen.is_current:  # the question may be gone by now
             shows = self._window.contains_region
             self._seen |= {each for each in self._answerable if each.control.has_focus or shows(each.control.region)}
 
