@@ -121,9 +121,13 @@ def recordings_of(source: RecordedSession | Path | str) -> Iterator[Sequence[Pat
         return
     with TemporaryDirectory(prefix="acp-tui-") as folder:
         file = Path(folder, f"{Path(source).stem}.jsonl")
-        say(f"the scripted agent plays {source} …")
+        _say_playing(source)
         asyncio.run(record_demo(source, DemoUser(hesitates_s=HESITATES_S), file, screen=SCREEN, speed=SPEED))
         yield [file]
+
+
+def _say_playing(scenario: str) -> None:
+    say(f"the scripted agent plays {scenario} …")
 
 
 def _session_id(source: RecordedSession | Path | str) -> SessionId | None:
@@ -195,6 +199,7 @@ async def _rendered(source: RecordedSession | Path | str, suffix: str, view: Vie
     if not isinstance(source, str):
         opened = timeline_of(*files_of(source), wanted=_session_id(source))
     else:
+        _say_playing(source)
         opened = timeline_of_demo(source, user, view.size)
     async with opened as timeline:
         events, seconds = (view.at.events or 0, view.at.seconds or 0.0) if view.at is not None else (0, 0.0)
