@@ -195,10 +195,7 @@ class _Retelling:
         if not self._is_sent(at, message):
             yield from (updates.MessageChunk(message.role, block, message_id) for block in blocks)
             if message_id is not None and not blocks:  # the agent has emptied it
-                begins = updates.MessageChunk(
-                    message.role, Text("-"), message_id
-                )  # also under an ID of an earlier turn
-                yield begins if message.role != "user" else updates.MessageReplaced("user", message_id, (Text(""),))
+                yield updates.MessageChunk(message.role, Text("-"), message_id)  # begins one also under an earlier ID
                 yield updates.MessageReplaced(message.role, message_id, ())
             return
         echo = conversation.echoes.get(message_id or "")

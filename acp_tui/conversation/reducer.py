@@ -125,7 +125,9 @@ def _message(conversation: Conversation, said: updates.MessageUpdate) -> Change:
         return _message_chunk(conversation, said)
     known = conversation.message_entries.get((said.role, said.message_id))
     is_loading = conversation.state is None and conversation.turn_start is None
-    if not said.blocks and (known is None or (is_loading and _is_reused(conversation, said.role, said.message_id))):
+    # Prompts have IDs of their own: with the same one, the history is told again.
+    is_another = is_loading and said.role != "user" and _is_reused(conversation, said.role, said.message_id)
+    if not said.blocks and (known is None or is_another):
         return NOTHING  # it only announces an ID; the message gets its place when it says something
     return _replace_message(conversation, said.role, said.message_id, said.blocks)
 
