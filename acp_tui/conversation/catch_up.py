@@ -195,10 +195,10 @@ class _Retelling:
         if not self._is_sent(at, message):
             yield from (updates.MessageChunk(message.role, block, message_id) for block in blocks)
             if message_id is not None and not blocks:  # the agent has emptied it
-                begins = updates.MessageChunk(
-                    message.role, Text("-"), message_id
-                )  # also under an ID of an earlier turn
-                yield begins if message.role != "user" else updates.MessageReplaced("user", message_id, (Text(""),))
+                if message.role == "user":
+                    yield updates.MessageReplaced(message.role, message_id, (Text(""),))
+                else:  # it begins with a chunk, perhaps under an ID of an earlier turn
+                    yield updates.MessageChunk(message.role, Text("-"), message_id)
                 yield updates.MessageReplaced(message.role, message_id, ())
             return
         echo = conversation.echoes.get(message_id or "")
