@@ -334,6 +334,7 @@ class SessionDriver:
                 )
             if show is not None and is_loadable:
                 session = await self.open(earlier.session_id, earlier.cwd, show, mode=earlier.last_mode)
+                earlier.queue.take_over(session.queue)  # if it was shown early
                 session.queue, session.has_missed = earlier.queue, earlier.has_missed
                 keep_title(session, earlier.conversation.title or "", is_named=earlier.conversation.is_named)
                 session.apply(

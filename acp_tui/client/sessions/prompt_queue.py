@@ -63,9 +63,10 @@ class PromptQueue:
         self._prompts.insert(0 if is_first else len(self._prompts), prompt)
 
     def take_over(self, other: PromptQueue) -> None:
-        """Have what waits for the end of a turn in `other` wait here, behind the rest."""
-        self._prompts += other._prompts
-        other._prompts = []
+        """Have what waits in `other` wait here, behind the rest."""
+        self._prompts, other._prompts = [*self._prompts, *other._prompts], []
+        self._scheduled, other._scheduled = [*self._scheduled, *other._scheduled], []
+        self._sort()
 
     @property
     def scheduled(self) -> Sequence[Prompt]:

@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from anyio import move_on_after, to_thread
+from textual.actions import parse
 
 from acp_tui.client.clipboard import ClipboardPicture, NothingToPaste, read_clipboard
 from acp_tui.client.sessions.marks import rename
@@ -26,7 +27,7 @@ from acp_tui.ui.changes.list import ChangesScreen
 from acp_tui.ui.changes.review import ReviewScreen
 from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.help import HelpScreen
-from acp_tui.ui.commands.keymap import places_of
+from acp_tui.ui.commands.keymap import BY_ID, places_of
 from acp_tui.ui.conversation.searching import SearchState
 from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.dialogs.naming import NameDialog
@@ -65,13 +66,18 @@ class Actions:
         self.history: HistoryController = HistoryController(tab)
         self.welcoming = Welcoming(tab, self.history)
 
-    async def do(self, command: Command, words: str) -> None:
+    async def do_in_turn(self, action: str) -> None:
+        """Do what a slash command says, and return when it's done: what was entered behind it needs that."""
+        _, _, (id_, *words) = parse(action)
+        await self.do(BY_ID[str(id_)], "".join(map(str, words)), in_turn=True)
+
+    async def do(self, command: Command, words: str, *, in_turn: bool = False) -> None:
         """Run a command; `words` is what follows its slash command. What waits for the user goes on in a worker."""
         if command.id != "interrupt":
             self.tab.prompt.end_saying()
         doing = command.run(self, words) if command.run is not None else None
         if isinstance(doing, Coroutine):
-            if command.keys_wait:
+            if command.keys_wait or in_turn:
                 await doing
             else:
                 self.tab.run(doing)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 import anyio
@@ -176,12 +178,19 @@ class SessionStarter:
 
     async def _reconnect(self, session: Session) -> None:
         """Continue a session once its agent can be reached again."""
-        self.is_reconnecting = True
         try:
-            await self._tab.show(await self._tab.sessions.reconnected(session))
+            with self._continuing():
+                await self._tab.show(await self._tab.sessions.reconnected(session))
         except ClientError as error:
             if not self._tab.link.has_lost_host:  # the status line says so
                 self._tab.say_error(error)
+
+    @contextmanager
+    def _continuing(self) -> Iterator[None]:
+        """Have what is entered in the meantime wait for the session."""
+        self.is_reconnecting = True
+        try:
+            yield
         finally:
             self.is_reconnecting = False
             self._tab.show_phase("")
@@ -207,14 +216,16 @@ class SessionStarter:
             await self._reconnect(session)
         elif session.conversation.is_connected:
             if await self._tab.agent.may_restart():
-                await self._tab.link.stop()
-                await self._go_on(session)
+                with self._continuing():
+                    await self._tab.link.stop()
+                    await self._go_on(session)
         elif await self._tab.sessions.may_open(session.session_id):
             await self._go_on(session)
 
     async def _go_on(self, session: Session) -> None:
         try:
-            await self._tab.show(await self._tab.sessions.go_on(session))
+            with self._continuing():
+                await self._tab.show(await self._tab.sessions.go_on(session))
         except ClientError as error:
             if session.conversation.is_connected:
                 raise

@@ -48,8 +48,6 @@ class PromptController:
 
     def __init__(self, tab: Tab) -> None:
         self._tab = tab
-        self._shown: Session | None = None
-        """The session whose queue is shown."""
         self.recall: Recall | None = None
         """Earlier prompts, once they are loaded."""
         self.slash_command = ""
@@ -66,10 +64,10 @@ class PromptController:
         """Once it's loaded."""
         self._clock: Timer | None = None
         """Waits for the next prompt that was scheduled."""
-        self._about_to_send: Session | None = None
-        """A session whose turn begins in a moment, while what goes with the prompt is read."""
-        self._sending = 0
-        """How many prompts are being sent, each with those that are queued behind it."""
+        self._about_to_send: set[Session] = set()
+        """Sessions whose turn begins in a moment, while what goes with the prompt is read."""
+        self._sending: list[PromptQueue] = []
+        """The queues of the sessions whose prompts are being sent, until their turns have ended."""
         self._is_helped = asyncio.Event()
         """Set when completion is loaded, which knows all commands."""
         self._doubted = ""
@@ -147,12 +145,18 @@ class PromptController:
             if session is not None:
                 self._go_on(session)
             return
-        if self._obey(message.text, message.images):
+        own = self._own_action(message.text)
+        if own and (session is not None or self._is_possible(own)):
+            self._prompt.attach(*message.images)
+            self.slash_command = message.text
+            self._tab.screen.run_worker(self._tab.screen.run_action(own))
             return
         if isinstance(stage, Starting) or self._tab.starter.is_reconnecting:
-            self.queue.add(message.text, message.images, is_early=True)
+            is_early = message.is_command or not message.text.startswith("!")  # what was pasted runs nothing
+            text = message.text if message.text.startswith(("/", "!")) else self._with_comments(message.text)
+            self.queue.add(text, message.images, is_early=is_early)
             self.remember(message.text)
-            self.show_waiting(session)
+            self.show_waiting()
             return
         if why := self.why_not:
             self._prompt.take_back(message)
@@ -161,28 +165,22 @@ class PromptController:
         assert isinstance(stage, Live)
         typed = message.text
         doubted, self._doubted = self._doubted, ""
-        message.text, doubt = (typed, "") if message.is_reason else self._meant(typed)
+        text, doubt = (typed, "") if message.is_reason else self._meant(typed)
         if doubt and typed != doubted:
-            self._doubted = message.text
-            self._prompt.take_back(message)
+            self._doubted = text
+            self._prompt.take_back(PromptInput.Submitted(text, images=message.images))
             self._tab.say(doubt, severity="warning", is_over=lambda: not self._prompt.text)
             return
         is_shown_at_end = stage.session.conversation.is_idle or message.is_command  # queued ones are above the draft
         if is_shown_at_end and self._tab.panel is not None:
             self._tab.panel.view.action_follow()
-        self._submit(stage.session, message)
+        self._submit(stage.session, message, text)
         self.remember(typed)
 
-    def _obey(self, text: str, images: tuple[PastedImage, ...]) -> bool:
-        """Do what one of our commands says, if it can be done by now. Returns False for any other text."""
+    def _own_action(self, text: str) -> str:
+        """What one of our commands does; "" for any other text."""
         is_ours = text.startswith("/") and self._template(text) is None
-        own = slash_action(text, self._taken) if is_ours else None
-        if not own or (self._tab.session is None and not self._is_possible(own)):
-            return False
-        self._prompt.attach(*images)
-        self.slash_command = text
-        self._tab.screen.run_worker(self._tab.screen.run_action(own))
-        return True
+        return (is_ours and slash_action(text, self._taken)) or ""
 
     def _is_possible(self, action: str) -> bool:
         """Whether the command of this action does anything yet. Most of them need a session."""
@@ -270,41 +268,49 @@ class PromptController:
 
     # Sending and queueing
 
-    def _submit(self, session: Session, written: PromptInput.Submitted) -> None:
+    def _with_comments(self, text: str) -> str:
+        """The prompt with the comments on lines, which are gone from then on."""
+        if not (comments := self._prompt.comments):
+            return text
+        told = comments_prompt([comment.prompt() for comment in comments])
+        comments.clear()
+        return f"{text}\n\n{told}" if text.strip() else told
+
+    def _submit(self, session: Session, written: PromptInput.Submitted, text: str) -> None:
         """Run a command; send a prompt, or queue it if the agent is working."""
         if written.is_command:
             self._prompt.attach(*written.images)  # to the next prompt
             self._tab.run(self._run_command(session, written.text.removeprefix("!").strip()))
             return
-        text, comments = written.text, self._prompt.comments
-        if comments:
-            told = comments_prompt([comment.prompt() for comment in comments])
-            text = f"{text}\n\n{told}" if text.strip() else told
-            comments.clear()
+        text = self._with_comments(text)
         queue, is_idle = session.queue, session.conversation.is_idle
         queue.take_over(self._early)
-        if is_idle and session is not self._about_to_send and (queue.is_held or not queue.prompts):
+        if is_idle and session not in self._about_to_send and (queue.is_held or not queue.prompts):
             self._begin_sending(session, Prompt(text, written.images))
         elif not is_idle and self._steers(written):
             self._tab.run(self._steer(session, Prompt(text, written.images)))
         else:
             queue.add(text, written.images, is_first=written.is_reason)
-        self._show_changed(session)
+        self.send_next(session)
 
     def _begin_sending(self, session: Session, prompt: Prompt) -> None:
-        self._about_to_send = session
+        self._about_to_send.add(session)
         self._tab.run(self._bring_back(session))
         self._tab.run(self._send(session, prompt))
 
-    def send_next(self, *, is_asked_for: bool = False) -> None:
-        """Send what is queued next if the agent is idle, unless what is being sent will go on with it."""
-        session = self._tab.session
-        is_free = session is not self._about_to_send and (is_asked_for or not self._sending)
-        if session is not None and is_free and self._can_go_on(session):
-            queued = session.queue.next(is_asked_for=is_asked_for)
-            if queued is not None:
+    def send_next(self, session: Session | None = None, *, is_asked_for: bool = False) -> None:
+        """Send what is queued next, by default in the session that is shown, if its agent is idle.
+
+        Not while a prompt of it is being sent, which does the same at its end.
+        """
+        shown = self._tab.session
+        if session is None or (shown is not None and shown.queue is session.queue):
+            session = shown
+        if session is not None and session not in self._about_to_send and self._can_go_on(session):
+            is_free = is_asked_for or session.queue not in self._sending
+            if is_free and (queued := session.queue.next(is_asked_for=is_asked_for)) is not None:
                 self._begin_sending(session, queued)
-        self.show_waiting(session)
+        self.show_waiting()
 
     async def _bring_back(self, session: Session) -> None:
         await preload_in_thread(BEFORE_A_COMMAND)
@@ -330,7 +336,7 @@ class PromptController:
             why = str(error)
         session.queue.add(prompt.text, prompt.images)
         self._tab.say(f"Your prompt is queued: {why}.")
-        self.send_next()
+        self.send_next(session)
 
     async def _run_command(self, session: Session, line: str) -> None:
         await self._tab.starter.stock_taken()
@@ -338,30 +344,37 @@ class PromptController:
             await session.commands.run(line)
         except ClientError as error:
             self._tab.say(str(error), severity="error")
-        self._show_changed(session)
+        self.show_waiting()
 
     async def _send(self, session: Session, prompt: Prompt) -> None:
-        """Send this prompt, then those queued during its turn, as long as nothing fails."""
-        wanted: Prompt | None = prompt
-        self._sending += 1
+        """Send this prompt, then what was queued during its turn, as long as nothing fails."""
+        queue = session.queue
+        self._sending.append(queue)
         try:
-            while wanted is not None:
-                wanted = await self._send_one(session, wanted)
-                self._show_changed(session)
+            await self._send_one(session, prompt)
         finally:
-            self._about_to_send = None
-            self._sending -= 1
+            self._sending.remove(queue)
+            self._about_to_send.discard(session)
+        self.send_next(session)
 
     async def _early_meant(self, session: Session, early: Prompt) -> Prompt | None:
         """What to send for what was entered before there was a session. None for a command, or to ask the user."""
         text, images = early.text, early.images
         if text.startswith("/"):
             await self._is_helped.wait()
-        if text.startswith("!") and text[1:].strip():
+        own = self._own_action(text)
+        if is_command := text.startswith("!") or own.startswith("do("):
             self._prompt.attach(*images)
+        if text.startswith("!"):
             await self._run_command(session, text[1:].strip())
-            return None
-        if self._obey(text, images):
+        elif is_command:
+            self.slash_command = text
+            try:
+                await self._tab.actions.do_in_turn(own)
+            except ClientError as error:
+                session.queue.hold("command failed")
+                self._tab.say_error(error)
+        if is_command:
             return None
         text, doubt = self._meant(text)
         if doubt:
@@ -372,30 +385,29 @@ class PromptController:
             return None
         return Prompt(text, images)
 
-    async def _send_one(self, session: Session, wanted: Prompt) -> Prompt | None:
-        """Send it, and return the one that is queued next. If another was sent in the meantime, queue it instead."""
+    async def _send_one(self, session: Session, wanted: Prompt) -> None:
+        """Send it. If that isn't possible by now, such as while another prompt is done, queue it instead."""
         prompt = await self._early_meant(session, wanted) if wanted.is_early else wanted
         if prompt is None:
-            return session.queue.next()
+            return
         blocks, notes = await self._attached(prompt, session.cwd)
         await self._tab.starter.stock_taken()
         if self._tab.moments is not None:
             await self._tab.moments.remember()
         if self.recall is not None:
             await self.recall.keep()  # even if acp-tui is killed now, what was sent is in no draft
-        if not session.conversation.is_idle:
+        if not self._can_go_on(session):
             session.queue.add(prompt.text, prompt.images, is_first=True)
-            return None
-        self._failed = self._about_to_send = None
+            return
+        self._failed = None
+        self._about_to_send.discard(session)
         try:
             await self._tab.app.outlasting(session.send_prompt((*blocks, *session.commands.take()), notes))
         except PromptInProgress:
             session.queue.add(prompt.text, prompt.images, is_first=True)
-            return None
         except ClientError:
             session.queue.hold("turn failed")  # the conversation shows what
             self._failed = (session.queue, len(session.conversation.turns), prompt)
-        return session.queue.next()
 
     def cancel(self, session: Session) -> None:
         """Cancel the turn and hold the queue. If that takes long, or was tried before, hint at restarting the agent."""
@@ -408,7 +420,7 @@ class PromptController:
             session.queue.hold("turn canceled")
             if session.queue.end_repeats():
                 self._tab.say("Your prompt isn't repeated any more.")
-            self._show_changed(session)
+            self.show_waiting()
         if not (session.conversation.is_idle or session.conversation.is_cancelling):
             late = partial(self._say_not_stopped, session, session.conversation.turn_start)
             self._tab.screen.set_timer(session.cancel_patience_s, late)
@@ -449,10 +461,9 @@ class PromptController:
 
     # The queue
 
-    def show_waiting(self, session: Session | None) -> None:
-        """Show this session's queue, and what goes with the next prompt, right above it from now on."""
-        self._shown = session
-        queue = session.queue if session is not None else self._early
+    def show_waiting(self) -> None:
+        """Show the queue, and what goes with the next prompt, right above it."""
+        session, queue = self._tab.session, self.queue
         offered = session.commands.offered if session is not None else ()
         waiting = QueueSummary(
             tuple(queue.prompts),
@@ -467,11 +478,6 @@ class PromptController:
         if self._tab.screen.queue_lines.show(waiting) and self.recall is not None:
             self.recall.draft_changed()  # what waits is saved with the draft
 
-    def _show_changed(self, session: Session) -> None:
-        """Update the queue, unless another session is shown by now."""
-        if session is self._shown:
-            self.show_waiting(session)
-
     def _go_on(self, session: Session) -> None:
         """Send the first prompt that is held, if the agent is there and idle."""
         if session.queue.is_held and self.why_not:
@@ -480,7 +486,10 @@ class PromptController:
         self.send_next(is_asked_for=True)
 
     def _can_go_on(self, session: Session) -> bool:
-        return session.conversation.is_idle and not self.why_not and not self._tab.starter.is_reconnecting
+        """Whether a prompt can be sent in this session now, also if another one is shown by now."""
+        is_shown = session is self._tab.session
+        can = not (self.why_not or self._tab.starter.is_reconnecting) if is_shown else self._can_send(session)
+        return can and session.conversation.is_idle
 
     @property
     def failed(self) -> Prompt | None:
@@ -524,7 +533,7 @@ class PromptController:
         if session.queue.times and self._can_send(session):  # in short waits, because the machine may sleep
             left = min(max(session.queue.times[0] - now, 0.0), MAX_NAP_S)
             self._clock = self._tab.screen.set_timer(left, partial(self._look_at_clock, session))
-        self._show_changed(session)
+        self.show_waiting()
 
     def _can_send(self, session: Session) -> bool:
         """Whether its agent runs. A new one may be opening the session, which then goes on in another object."""
@@ -532,7 +541,7 @@ class PromptController:
 
     async def _send_scheduled(self, session: Session, prompt: Prompt, due: Schedule) -> None:
         queue, said, now, key = session.queue, session.conversation, session.now() or due.due, prompt.key
-        if due.every_s and not said.is_idle:  # the last one still runs
+        if due.every_s and (queue in self._sending or not said.is_idle):  # the last one still runs
             queue.reschedule(key, due._replace(due=now + due.every_s))
         elif due.until and await self.run_to_end(session, due.until) == "exit 0":
             if queue.reschedule(key, None):
@@ -553,7 +562,7 @@ class PromptController:
         except ClientError as error:
             self._tab.say(str(error), severity="error")
             return "failed"
-        self._show_changed(session)
+        self.show_waiting()
         return how_ended(status.exit_code, status.signal)
 
     def pull_back(self) -> None:
@@ -570,12 +579,12 @@ class PromptController:
             self._prompt.attach(*taken.images)
             self._prompt.put_before(taken.text)
             self._tab.screen.set_focus(self._prompt)
-        self.show_waiting(self._tab.session)
+        self.show_waiting()
 
     def move(self, key: int, step: int) -> None:
         """Move this queued prompt up or down."""
         self.queue.move(key, step)
-        self.show_waiting(self._tab.session)
+        self.show_waiting()
 
     def send_now(self, key: int) -> None:
         """Send this queued prompt before the others, which follow in order. Cancels a running turn.
@@ -594,19 +603,17 @@ class PromptController:
             self._tab.say("That prompt was just sent.", severity="warning")
             return
         queue.move(key, -len(queue.prompts))
-        if session.conversation.is_idle:
-            queue.hold()
-            self._go_on(session)
-        else:
+        if not session.conversation.is_idle:
             queue.go_on()
             session.cancel()
-        self._show_changed(session)
+        elif queue.is_held:
+            self._go_on(session)
+        self.show_waiting()
 
-    def drop_output(self, session: Session, *terminal_ids: TerminalId) -> None:
-        """Don't send the output of these commands of the user along with the next prompt."""
-        for terminal_id in terminal_ids:
-            session.commands.drop(terminal_id)
-        self._show_changed(session)
+    def drop_output(self, session: Session, terminal_id: TerminalId) -> None:
+        """Don't send the output of this command of the user along with the next prompt."""
+        session.commands.drop(terminal_id)
+        self.show_waiting()
 
     def drop_attached(self) -> None:
         """Don't send along the last output, or without one the last comment."""
@@ -615,7 +622,7 @@ class PromptController:
             self.drop_output(session, session.commands.offered[-1].terminal_id)
         elif comments:
             comments.pop()
-            self.show_waiting(session)
+            self.show_waiting()
 
     async def _attached(self, prompt: Prompt, cwd: Path) -> tuple[Sequence[ContentBlock], Sequence[str]]:
         """The prompt with its pictures and the files it mentions, and notes about problems with them."""

@@ -145,7 +145,7 @@ class QueueLines(Static, can_focus=True):
     def _draw(self) -> None:
         if not self.display:
             return
-        width = max(self.content_size.width, 4)
+        width = max(self.content_size.width or self._tab.prompt.content_size.width, 4)  # not laid out: nearly as wide
         lines = [*self._attached_lines(width), *self._queue_lines(width)]
         self.update(Content("\n").join(line.truncate(width, ellipsis=True) for line in lines))
 

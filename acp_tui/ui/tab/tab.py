@@ -441,7 +441,7 @@ class Tab:
         self._has_news = False
         self.screen.show_tabs()
         self.screen.show_sidebar()
-        self.writing.show_waiting(self.session)
+        self.writing.show_waiting()
         if self.panel is not None:
             self.panel.view.frames.schedule()
         self.questions.look_for_questions()

@@ -12,6 +12,7 @@ from acp_tui.conversation.facts import Choice, OfferedCommand, SelectOption
 from acp_tui.conversation.updates import CommandsReplaced, OptionsReplaced
 from acp_tui.ui.commands.table import COMMANDS, slash_action
 from acp_tui.ui.prompt.completion import MAX_DESCRIPTION, Commands, Completion, SuggestionList
+from acp_tui.ui.prompt.input import PromptInput
 from support.desks import SESSION, OpenDesk
 from support.screens import AGENT, SIZE, Page, open_page
 
@@ -75,6 +76,19 @@ async def test_a_projects_template_is_put_into_the_draft_first(open_desk: OpenDe
         assert "This is what check.md asks" in page.words
         await page.press("enter")
         await page.until(lambda: page.draft == "")
+
+
+async def test_each_of_several_sessions_puts_a_projects_template_into_the_draft(
+    open_desk: OpenDesk, tmp_path: Path
+) -> None:
+    template(tmp_path / ".acp-tui" / "prompts" / "check.md", "Check everything.")
+    async with open_desk(SESSION, "serve_until_closed()") as desk:
+        await desk.has_session()
+        await desk.until(lambda: any(isinstance(one, Completion) for one in desk.prompt.key_helpers))
+        prompt = PromptInput.Submitted("/check")
+        desk.tab.writing.submit(prompt)
+        assert desk.draft == "Check everything."
+        assert prompt.text == "/check", "the next session gets the same"
 
 
 async def test_commands_are_found_by_name_then_by_description() -> None:

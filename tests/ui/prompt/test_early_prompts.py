@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+from typing import Any
+
 import pytest
+from textual.events import Paste
 
-from acp_tui.client.errors import ClientError
-from acp_tui.conversation.updates import PromptSent, TurnEnded
-from support.pages import drafts_kept
-from support.screens import Page, open_page, show
+from acp_tui.client.errors import AgentRefused, ClientError
+from acp_tui.conversation.facts import Choice, ConfigOption, SelectOption
+from acp_tui.conversation.updates import Disconnected, OptionsReplaced, PromptSent, Reconnected, TurnEnded
+from acp_tui.ui.prompt.input import PromptInput
+from support.pages import COMMENT, drafts_kept
+from support.screens import Page, RecordedConnection, new_session, open_page, show
 
+MODE = SelectOption("mode", "Mode", "ask", (Choice("ask", "Ask"), Choice("plan", "Plan first")), "mode")
 WAITS = "queued, sent once the session is ready"
 
 
@@ -100,6 +107,66 @@ async def test_they_are_kept_with_the_draft() -> None:
     assert list(drafts_kept().values()) == ["one\n\na draft"]
 
 
+async def test_comments_on_lines_are_sent_once_with_the_prompt_that_waits() -> None:
+    async with open_page(is_shown=False) as page:
+        page.prompt.comments.append(COMMENT)
+        await page.press("enter")
+        await page.send("two")
+        await ready(page)
+        await page.end_turn()
+        assert [prompt.count("Why?") for prompt in page.connection.prompts] == [1, 0]
+        assert page.connection.prompts[1] == "two"
+
+
+async def test_the_first_one_is_legible_from_its_first_frame() -> None:
+    async with open_page(is_shown=False) as page:
+        page.tab.writing.submit(PromptInput.Submitted("the first one"))
+        assert str(page.tab.screen.queue_lines.content).endswith("› the first one")
+
+
+async def test_what_was_pasted_runs_nothing() -> None:
+    async with open_page(is_shown=False) as page:
+        page.prompt.post_message(Paste("!echo\n" * 20))
+        await page.press("enter")
+        await ready(page)
+        assert page.connection.prompts == ["!echo\n" * 20]
+
+
+async def test_one_that_is_sent_as_the_agent_dies_waits_for_the_restart() -> None:
+    async with open_page() as page:
+        page.tab.writing.submit(PromptInput.Submitted("two"))
+        await page.apply(Disconnected("killed"))
+        assert [prompt.text for prompt in page.session.queue.prompts] == ["two"]
+        await page.apply(Reconnected(remembers=True))
+        await page.until(lambda: page.connection.prompts == ["two"])
+
+
+async def test_one_that_goes_first_while_the_session_reconnects_puts_none_on_hold() -> None:
+    async with open_page() as page:
+        page.tab.starter.is_reconnecting = True
+        for text in ("one", "two"):
+            await page.send(text)
+        assert f"2 {WAITS}" in page.text
+        await page.press("alt+down", "alt+enter")
+        page.tab.starter.is_reconnecting = False
+        await page.apply(Reconnected(remembers=True))
+        assert page.connection.prompts == ["two"]
+        await page.end_turn()
+        assert page.connection.prompts == ["two", "one"]
+
+
+async def test_another_session_need_not_wait_for_a_turn_in_the_one_before() -> None:
+    async with open_page() as page:
+        await page.send("one")
+        other = RecordedConnection()
+        later = new_session(connection=other)
+        later.queue.add("two", is_early=True)
+        await show(page.pilot, later)
+        assert other.prompts == ["two"]
+        await page.end_turn()
+        assert (page.connection.prompts, other.prompts) == (["one"], ["two"])
+
+
 # Commands
 
 
@@ -142,3 +209,35 @@ async def test_a_command_that_no_one_has_holds_what_follows_and_leaves_the_draft
         assert page.draft == "a draft"
         await page.press("ctrl+c", "enter")
         assert page.connection.prompts == ["/tset the parser"]
+
+
+class SlowToSet(RecordedConnection):
+    """Its agent answers a request to set an option only once the test says so."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.may_answer = asyncio.Event()
+
+    async def set_option(self, session_id: Any, option: ConfigOption, value: str | bool, on_update: Any) -> None:
+        """Wait, then set it or refuse."""
+        await self.may_answer.wait()
+        await super().set_option(session_id, option, value, on_update)
+
+
+@pytest.mark.parametrize("is_refused", [False, True])
+async def test_a_prompt_behind_a_command_waits_until_that_is_done_and_stays_if_it_failed(is_refused: bool) -> None:
+    connection = SlowToSet()
+    session = new_session(OptionsReplaced((MODE,)), connection=connection)
+    async with open_page(is_shown=False) as page:
+        await page.send("/mode plan")
+        await page.send("two")
+        await show(page.pilot, session)
+        assert connection.prompts == []
+        connection.refusal = AgentRefused("not now", code=-1) if is_refused else None
+        connection.may_answer.set()
+        if is_refused:
+            await page.until(lambda: "1 queued, on hold (command failed)" in page.text)
+            assert connection.prompts == []
+        else:
+            await page.until(lambda: connection.prompts == ["two"])
+            assert connection.options == [("mode", "plan")]

@@ -301,12 +301,30 @@ async def test_a_prompt_waits_until_the_session_is_in_the_mode_in_which_it_was_l
         await desk.do("send_again")
         await desk.shows("The session is still being opened.")
         await desk.send("And now?")
-        await desk.shows("still being opened. Your draft stays.")
+        assert [prompt.text for prompt in desk.queue.prompts] == ["And now?"]
         desk.let_go_on()
-        await desk.has_session()
-        assert [option.value for option in desk.shown_session.conversation.options] == ["plan"]
-        await desk.enter()
         await desk.shows("session/prompt in plan")
+        assert [option.value for option in desk.shown_session.conversation.options] == ["plan"]
+
+
+async def test_what_is_entered_while_a_session_is_loaded_in_view_is_sent_after_that(
+    open_tabs: OpenTabs, first_run: str
+) -> None:
+    script = """
+    load = expect("session/load")
+    ask("allow_once")
+    expect("_go_on")
+    answer(load)
+    say("I got: " + expect("session/prompt")["params"]["prompt"][0]["text"])
+    serve_until_closed()
+    """
+    async with open_tabs(LOADS, first_run, script) as desk:
+        await crashed(desk)
+        await desk.restart()
+        await desk.until(lambda: desk.shown_session.conversation.is_asking)
+        await desk.send("And now?")
+        desk.let_go_on()
+        await desk.shows("I got: And now?")
 
 
 async def test_a_prompt_that_is_due_before_the_session_is_open_waits_for_that(open_tabs: OpenTabs) -> None:
