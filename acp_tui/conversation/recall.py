@@ -20,21 +20,22 @@ from acp_tui.conversation.entries import Entry, EntryId, Message, OwnCommand, Qu
 from acp_tui.conversation.facts import TurnSpent
 from acp_tui.conversation.reducer import apply
 from acp_tui.conversation.tool_calls import COMPLETED
-from acp_tui.conversation.updates import Disconnected
+from acp_tui.conversation.updates import ClientRemark, Disconnected
 
 K = TypeVar("K")
 Places: TypeAlias = Mapping[int | None, EntryId]
 """Where entries are now, by where they were."""
+LESS_TOLD: Final = "The agent no longer tells {} of the recorded prompts. To see all of them: acp-tui replay {}"
 _LINES: Final = r"(?:#L\d+(?:-L\d+)?|:\d+)?"
 """What follows a file's name if only some of its lines are attached; OpenCode writes the first one."""
 _TAG: Final = re.compile(r"<([\w-]++)[^<>]*+>")
 
 
-def recall(loaded: Conversation, recorded: Conversation) -> None:
+def recall(loaded: Conversation, recorded: Conversation, session_id: str) -> None:
     """Show the turns that both know as they were recorded, in a conversation that nothing shows yet.
 
     A turn is a prompt and all up to the next one. What only the agent tells stays, and what only was recorded is left
-    out: the session was rewound, compacted, or continued elsewhere.
+    out, which a line says: the session was rewound, compacted, or continued elsewhere.
     """
     apply(recorded, Disconnected("", is_fault=False))  # nothing of it goes on
     told, sent = _turns(loaded.entries), _turns(recorded.entries)
@@ -62,12 +63,24 @@ def recall(loaded: Conversation, recorded: Conversation) -> None:
     loaded.entries = entries
     loaded.is_fork = loaded.is_fork or recorded.is_fork
     _move(loaded, recorded, moved, again)
+    if len(told) < len(sent) and (missing := _missing(loaded.entries, recorded.entries, sent[1:])):
+        apply(loaded, ClientRemark(LESS_TOLD.format(missing, session_id)))
 
 
 def _turns(entries: Sequence[Entry]) -> list[range]:
     """Where what was before the first prompt is, and each turn."""
     starts = [at for at, entry in enumerate(entries) if isinstance(entry, Message) and entry.role == "user"]
     return [range(*ends) for ends in pairwise((0, *starts, len(entries)))]
+
+
+def _missing(told: Sequence[Entry], recorded: Sequence[Entry], turns: Sequence[range]) -> int:
+    """How many of the recorded prompts the agent tells nowhere. Its commands aren't counted: many agents tell none."""
+    words, missing = "\0".join(_squeezed(told[turn.start]) for turn in _turns(told)[1:]), 0
+    for prompt in (_squeezed(recorded[turn.start]) for turn in turns):
+        if prompt not in words and not prompt.startswith("/"):
+            missing += 1
+        words = words.replace(prompt, "", 1)
+    return missing
 
 
 def _told_elsewhere(

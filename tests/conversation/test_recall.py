@@ -117,7 +117,7 @@ LOADED = (
 
 def loaded(*updates: SessionUpdate) -> Conversation:
     conversation = fold(*updates)
-    recall(conversation, recorded())
+    recall(conversation, recorded(), "s1")
     return conversation
 
 
@@ -164,7 +164,7 @@ def test_tool_calls_that_the_agent_does_not_tell_come_back_with_their_decisions(
 def test_a_canceled_turn_is_still_one() -> None:
     was = fold(prompt("Paint"), agent("Wh"), call("t"), CancelRequested(), TurnEnded("cancelled"))
     conversation = fold(user("Paint"))
-    recall(conversation, was)
+    recall(conversation, was, "s1")
     assert conversation.entries == was.entries
     assert TurnEnd("cancelled") in conversation.entries
 
@@ -172,7 +172,7 @@ def test_a_canceled_turn_is_still_one() -> None:
 def test_a_turn_that_was_cut_off_says_so_however_it_goes_on() -> None:
     """A half answer doesn't read as a whole one."""
     told, resumed = fold(user("Paint"), agent("Wh")), fold(prompt("Paint"), agent("Wh"))
-    recall(told, fold(prompt("Paint"), agent("Wh")))
+    recall(told, fold(prompt("Paint"), agent("Wh")), "s1")
     apply(resumed, Reconnected(remembers=True))
     for conversation in (told, resumed):
         assert texts(conversation)[:2] == [("user", "Paint"), ("agent", "Wh")]
@@ -204,33 +204,33 @@ def test_a_call_that_is_told_in_another_turn_stays_in_its_own(more: tuple[Sessio
 
 def test_a_call_that_ended_after_the_recording_did_tells_how() -> None:
     conversation = fold(user("Paint"), call("t", status="completed"))
-    recall(conversation, fold(prompt("Paint"), call("t", status="in_progress")))
+    recall(conversation, fold(prompt("Paint"), call("t", status="in_progress")), "s1")
     assert conversation.tool_call(ToolCallId("t")).call.status == "completed"
 
 
 def test_prompts_of_the_same_words_belong_to_the_longest_run_of_prompts() -> None:
     was = fold(*turn("Yes", call("a")), *turn("Paint"), *turn("Yes", call("b")), *turn("Run"))
     conversation = fold(user("Yes", "1"), user("Run", "2"))
-    recall(conversation, was)
+    recall(conversation, was, "s1")
     assert list(conversation.tool_call_entries) == []
     assert [entry.call.tool_call_id for entry in conversation.entries if isinstance(entry, ToolCallEntry)] == ["b"]
 
 
 def test_a_prompt_that_was_rewound_is_not_shown() -> None:
     conversation = fold(user("Paint", "1"), user("Other", "2"))
-    recall(conversation, fold(*turn("Paint"), *turn("Run", call("u")), *turn("Other")))
-    assert [kind for kind, _ in texts(conversation)] == ["user", "user"]
+    recall(conversation, fold(*turn("Paint"), *turn("Run", call("u")), *turn("Other")), "s1")
+    assert [kind for kind, _ in texts(conversation)] == ["user", "user", "ClientRemark"]
 
 
 def test_what_belongs_to_a_prompt_that_the_agent_has_forgotten_is_left_out() -> None:
     conversation = loaded(user("Run"), call("u"))
-    assert [kind for kind, _ in texts(conversation)] == ["user", "call"]
+    assert [kind for kind, _ in texts(conversation)] == ["user", "call", "ClientRemark"]
     assert conversation.tool_call("u").decisions
 
 
 def test_a_command_before_the_first_prompt_comes_back_before_it() -> None:
     conversation = fold(agent("Welcome"), user("Paint"))
-    recall(conversation, fold(*own_command(TerminalExited(OWN, 0, None)), *turn("Paint")))
+    recall(conversation, fold(*own_command(TerminalExited(OWN, 0, None)), *turn("Paint")), "s1")
     assert [kind for kind, _ in texts(conversation)] == ["agent", "OwnCommand", "user"]
 
 
@@ -239,7 +239,7 @@ def test_a_prompt_whose_attachment_is_told_as_the_users_words_reads_as_it_was_se
     output = TextResource("terminal:1", "$ ls\na.txt\n(exit 0)\n")
     was = fold(PromptSent((Text("Paint"), output)), TurnEnded("end_turn"))
     conversation = fold(user(f'Paintterminal:1\n<context ref="terminal:1">\n{output.text}\n</context>'))
-    recall(conversation, was)
+    recall(conversation, was, "s1")
     assert texts(conversation) == texts(was)
 
 
@@ -254,7 +254,7 @@ def test_a_prompt_is_found_again_whatever_its_files_are_called(
     words = "Read " + " ".join(f'@"docs/{name}"' for name in names)
     was = fold(PromptSent((Text(words), *files)), call("t"), TurnEnded("end_turn"))
     conversation = fold(user(agent_writes(words, files)), call("t"))
-    recall(conversation, was)
+    recall(conversation, was, "s1")
     assert conversation.entries == was.entries
 
 
@@ -270,7 +270,7 @@ def test_a_prompt_with_some_lines_of_a_file_is_found_again(told: str) -> None:
     lines = TextResource("file:///p/a%20b.md#L2-L3", "This\nThat\n")
     was = fold(PromptSent((Text('Read @"a b.md":2-3'), lines)), TurnEnded("end_turn"))
     conversation = fold(user(f'Read @"a b.md":2-3{told}'))
-    recall(conversation, was)
+    recall(conversation, was, "s1")
     assert conversation.entries == was.entries
 
 
@@ -278,19 +278,19 @@ def test_a_prompt_with_a_folder_is_found_again() -> None:
     """Like codex-acp 2.6.0 tells it."""
     was = fold(PromptSent((Text("List"), ResourceLink("file:///p/my%20docs/", "my docs"))), TurnEnded("end_turn"))
     conversation = fold(user("List[@my docs](file:///p/my%20docs/)"))
-    recall(conversation, was)
+    recall(conversation, was, "s1")
     assert conversation.entries == was.entries
 
 
 def test_a_prompt_that_is_told_without_its_attachment_stays_as_it_is_told() -> None:
     was = fold(PromptSent((Text("Paint"), TextResource("terminal:1", "$ ls\n"))), TurnEnded("end_turn"))
     conversation = fold(user("Paint it red"))
-    recall(conversation, was)
+    recall(conversation, was, "s1")
     assert texts(conversation) == [("user", "Paint it red")]
 
 
 def test_a_command_that_had_not_ended_counts_as_ended() -> None:
     conversation = fold(user("Paint"))
-    recall(conversation, fold(*turn("Paint"), *own_command()))
+    recall(conversation, fold(*turn("Paint"), *own_command()), "s1")
     assert texts(conversation) == [("user", "Paint"), ("OwnCommand", "")]
     assert conversation.own_command is None

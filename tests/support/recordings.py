@@ -293,7 +293,7 @@ class Lead:
         """Answer its questions from now on. If it was loaded again, show it as it was, as all front ends do."""
         before = self.seen.conversations.get(session.session_id)
         if before is not None and not session.conversation.is_blank:
-            recall(session.conversation, snapshot(before))
+            recall(session.conversation, snapshot(before), session.session_id)
         user = self.users[session.session_id] = User(self.agent, session)
         self.tasks.start_soon(user.attend)
         self.seen.conversations[session.session_id] = session.conversation

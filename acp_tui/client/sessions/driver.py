@@ -390,7 +390,7 @@ async def show_as_recorded(session: Session, command: AgentCommand) -> None:
     if recorded is not None and not recorded.is_blank:
         if not is_told:
             await _told(session)
-        recall.recall(session.conversation, recorded)
+        recall.recall(session.conversation, recorded, session.session_id)
 
 
 async def _told(session: Session) -> None:

@@ -190,7 +190,7 @@ class ReplayedSessions(Routes[ReplayedSession]):
                 continue
             earlier = self._before(session_id, self._opening.pop(session_id, None))
             if earlier is not None and earlier is not session.conversation:  # it was loaded
-                recall(session.conversation, snapshot(earlier))
+                recall(session.conversation, snapshot(earlier), session_id)
 
     def give_up(self, session: ReplayedSession) -> None:
         """The agent didn't open it: restore the session that had its ID before."""

@@ -8,7 +8,9 @@ import pytest
 
 from acp_tui.client.sessions.driver import NOT_TOLD
 from acp_tui.client.sessions.session import Session
+from acp_tui.conversation.content import Text
 from acp_tui.conversation.facts import RequestKey, SessionId
+from acp_tui.conversation.recall import LESS_TOLD
 from acp_tui.conversation.updates import ClientRemark
 from support.agents import REPLY, driving
 from support.folding import texts
@@ -74,6 +76,38 @@ async def test_what_an_agent_does_not_tell_of_a_resumed_session_is_shown_as_reco
             assert said[3:] == [("user", "go"), ("agent", "Done.")] * (turns - 1)
             assert session.conversation.is_connected
             await session.send_prompt(REPLY)
+
+
+FORGETS = """
+handshake(agentCapabilities={"loadSession": True})
+request = read()
+if request["method"] == "session/load":
+    update("user_message_chunk", content={"type": "text", "text": "go"})
+    say("Done.")
+    answer(request)
+else:
+    answer(request, sessionId="s1")
+for _ in range(4):
+    end(expect("session/prompt"))
+serve_until_closed()
+"""
+
+
+@pytest.mark.parametrize(
+    ("prompts", "missing"), [(["go"], 0), (["go", "on", "go", "again"], 3), (["go", "/compact"], 0)], ids=str
+)
+async def test_what_an_agent_no_longer_tells_of_what_was_recorded_is_missed_aloud(
+    tmp_path: Path, prompts: list[str], missing: int
+) -> None:
+    async with driving(FORGETS, tmp_path) as driver:
+        session = await driver.begin()
+        for prompt in prompts:
+            await session.send_prompt([Text(prompt)])
+    for _ in range(2):
+        async with driving(FORGETS, tmp_path) as driver:
+            session = await driver.open(session.session_id, tmp_path, lambda _: None)
+        said = [entry for entry in session.conversation.entries if isinstance(entry, ClientRemark)]
+        assert said == [ClientRemark(LESS_TOLD.format(missing, session.session_id))] * bool(missing)
 
 
 async def test_what_a_resumed_session_neither_tells_nor_has_recorded_is_missed_aloud(tmp_path: Path) -> None:
