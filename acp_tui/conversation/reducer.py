@@ -25,6 +25,7 @@ from acp_tui.conversation.conversation import (
 from acp_tui.conversation.elicitation import UrlVisit
 from acp_tui.conversation.visible.cutting import MAX_ITEMS, cut_characters, mark_of
 from acp_tui.conversation.web_address import place_of
+from acp_tui.conversation.wording import in_words
 
 MODE_ANNOUNCEMENT: Final = "[MODE_UPDATE] "
 IDLE: Final = "idle"
@@ -378,7 +379,7 @@ def _count(conversation: Conversation, usage: facts.TurnUsage | None) -> None:
 def _turn_failed(conversation: Conversation, failed: updates.TurnFailed) -> Change:
     conversation.turn_usage = None
     touched = _settle_calls_of_turn(conversation, tool_calls.FAILED)
-    failure = entries.Failure(failed.message, failed.detail, said=failed.said)
+    failure = entries.Failure(in_words(failed.message), failed.detail, said=failed.said)
     return _end_turn(conversation, (*touched, _append(conversation, failure)), None)
 
 

@@ -888,7 +888,7 @@ class Agent:
         detail, told = error.detail or "", read_error_facts(error.data)
         said = told.heard(time.time()) if told is not None else None
         if error.code != AUTH_REQUIRED:
-            hint, message = "\n".join(wording.error_words(told)), f"{self.title}: {error.message}"
+            hint, message = "\n".join(wording.error_words(told)), f"{self.title}: {wording.in_words(error.message)}"
             return errors.AgentRefused(message, code=error.code, hint=hint, detail=detail, said=said)
         needed = errors.AuthenticationRequired(
             f"{self.title} needs you to log in first", self.auth_methods, detail=detail or error.message, said=said

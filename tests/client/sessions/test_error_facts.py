@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Final
 
 import anyio
 import pytest
@@ -51,6 +53,31 @@ async def test_the_time_for_another_try_counts_from_when_the_error_came(script: 
         assert session.conversation.last_failure is not None
         assert (refused.value.code, refused.value.detail) == (-32603, "Too many tokens")
         assert refused.value.hint == "reason: rate_limit\ntry again in 30 s"
+
+
+SERVERS: Final = json.dumps({"error": {"code": 400, "message": "API key not valid.", "details": [{"@type": "x"}]}})
+"""What a model's server answers, which Gemini CLI 0.61.0 passes on."""
+
+
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        (SERVERS, "API key not valid."),
+        (json.dumps({"error": {"message": SERVERS}}), "API key not valid."),
+        (json.dumps({"error": {"message": None}}), '{"error": {"message": null}}'),
+        ('{"error": "no"}', '{"error": "no"}'),
+        ("[" * 9999, "[" * 9999),
+    ],
+    ids=["once", "twice", "none", "otherwise", "deep"],
+)
+async def test_what_a_server_answered_in_json_is_told_in_its_words(tmp_path: Path, message: str, shown: str) -> None:
+    async with running(f"refuse(open_session(), -32603, {message!r})") as agent:
+        await agent.initialize()
+        session = await agent.new_session(tmp_path)
+        with pytest.raises(AgentRefused) as refused:
+            await session.send_prompt(REPLY)
+        assert str(refused.value).endswith(shown)
+        assert [failure.message for failure in failures(session)] == [shown]
 
 
 async def test_a_moment_for_another_try_is_also_told_in_seconds(tmp_path: Path) -> None:
