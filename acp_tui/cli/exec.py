@@ -155,9 +155,13 @@ class _Turn:
         except UnknownSession as error:
             error.hint = "--resume takes an ID, or nothing for the last session; to list them: acp-tui sessions"
             raise
-        said = session.conversation.entries
-        if said and isinstance(last := said[-1], updates.ClientRemark):
-            say(make_visible_line(last.text))  # only what comes from here on is printed
+        remarks = list[str]()
+        for entry in reversed(session.conversation.entries):
+            if not isinstance(entry, updates.ClientRemark):
+                break
+            remarks.append(entry.text)
+        for text in reversed(remarks):
+            say(make_visible_line(text))  # only what comes from here on is printed
         return session
 
     async def _last(self, agent: Agent, recorded: facts.SessionId) -> facts.SessionId:
