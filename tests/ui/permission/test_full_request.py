@@ -717,11 +717,12 @@ async def test_the_full_screen_says_its_keys_in_the_words_and_order_of_the_card(
 async def test_keys_that_do_nothing_for_a_new_file_with_one_change_are_not_told() -> None:
     async with open_page() as page:
         new, changed = TextDiff("/project/new.py", "one\n"), TextDiff("/project/a.py", "one\n", "two\n")
-        for diff, told in ((new, False), (changed, True)):
+        added = TextDiff("/project/a.py", "one\ntwo\n", "one\n")
+        for diff, has_rest, has_pairs in ((new, False, False), (added, True, False), (changed, True, True)):
             await page.ask("call", content=(diff,))
             await page.press("tab", "f")
-            assert ("whole file" in page.text) is told
-            assert ("side by side" in page.text) is told
+            assert ("whole file" in page.text) is has_rest
+            assert ("side by side" in page.text) is has_pairs
             assert "j k changes" not in page.text
             await page.press("escape")
             await page.start_over()
