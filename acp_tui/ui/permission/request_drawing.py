@@ -384,6 +384,12 @@ def title_lines(asked: request_outline.ShownRequest, palette: Palette, width: in
     return lines if len(lines) == 1 or width >= ROOMY_CELLS else wrap(spans[1:], width)
 
 
+def with_place(row: Strip, place: str, style: Style, width: int) -> Strip:
+    """Add which rows are in view at the end of this row, if there is room."""
+    room = width - row.cell_length
+    return Strip.join([row, Strip([Segment(place.rjust(room), style)])]) if room > len(place) else row
+
+
 def shortened(lines: Sequence[Strip], rows: int, width: int) -> list[Strip]:
     """At most `rows` of these lines: the first ones and the last, with a mark if some are left out."""
     if len(lines) <= rows:
