@@ -322,7 +322,8 @@ class Agent:
         if self.protocol_version is None and any(line.startswith(wording.NO_MESSAGE) for line in self.said):
             self.lost.detail = "\n".join(self.said)  # with what it printed instead of an answer, such as how to log in
         if self.sandbox is not None and not self._table.all():
-            self.lost.hint = self.lost.hint or self.sandbox.adds_more
+            refused = self.sandbox.refusals(self.lost.detail, self.sandbox.box.folders[0])
+            self.lost.hint = self.lost.hint or next((note for _, note in refused), self.sandbox.adds_more)
         disconnected = updates.Disconnected(str(self.lost), self.lost.detail)
         for session in self._table.all():
             told = session.cut_off() if isinstance(self.lost, errors.AgentUnreachable) else ""

@@ -71,6 +71,9 @@ Listener: TypeAlias = Callable[[Change], None]
 Unsubscribe: TypeAlias = Callable[[], None]
 """Ends a subscription. Calling it again does nothing."""
 
+Ended: TypeAlias = updates.ToolCallReported | updates.TerminalExited | updates.Disconnected
+"""What may say that a sandbox was in its way."""
+
 Explain: TypeAlias = Callable[[RpcError | MalformedMessage], Awaitable[ClientError]]
 """Turns a connection error into one that a user understands."""
 
@@ -264,10 +267,10 @@ class Session:
         if self.relay is not None:
             self.relay(update, change)
         self._tell(change)
-        if self._sandbox is not None and isinstance(update, updates.ToolCallReported | updates.TerminalExited):
+        if self._sandbox is not None and isinstance(update, Ended):
             self._note_refusals(self._sandbox, update)
 
-    def _note_refusals(self, sandbox: Sandbox, ended: updates.ToolCallReported | updates.TerminalExited) -> None:
+    def _note_refusals(self, sandbox: Sandbox, ended: Ended) -> None:
         """Say once for each place why the sandbox was in the way of what has ended."""
         cwd = self.cwd
         if isinstance(ended, updates.TerminalExited):
@@ -277,6 +280,8 @@ class Session:
             cwd = Path(terminal.cwd or cwd)
             _, printed = terminal.output.read_from(max(0, terminal.output.end - REFUSAL_BYTES))
             text = printed.decode("utf-8", "replace")
+        elif isinstance(ended, updates.Disconnected):
+            text = ended.stderr_tail
         else:
             call = self.conversation.tool_call(ended.patch.tool_call_id).call
             if ended.patch.status not in ("completed", "failed"):

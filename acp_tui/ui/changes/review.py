@@ -63,7 +63,7 @@ class ReviewDrawing:
 
     def draw(self, width: int, palette: Palette, layout: DiffLayout, context: int | None) -> Sequence[Strip]:
         """The lines, with `context` unchanged lines around each hunk; None for all."""
-        is_too_narrow = layout == "columns" and width < MIN_COLUMNS_CELLS and self.has_both
+        is_too_narrow = layout == "columns" and width < MIN_COLUMNS_CELLS and self.has_pairs
         facts = [*self._facts, *[TOO_NARROW] * is_too_narrow]
         above = [strip for fact in facts for strip in plain_lines(fact, width, palette.warning)]
         if self._renderer is None:
@@ -79,8 +79,13 @@ class ReviewDrawing:
 
     @property
     def has_both(self) -> bool:
-        """Whether there are an old and a new text, so that they can be side by side, with unchanged lines."""
+        """Whether there are an old and a new text, so that there may be unchanged lines."""
         return self._renderer is not None and self._renderer.diff.has_both
+
+    @property
+    def has_pairs(self) -> bool:
+        """Whether lines become others, so that they can be side by side."""
+        return self._renderer is not None and self._renderer.diff.has_pairs
 
 
 def _text(state: FileState | None) -> str | None:
@@ -369,7 +374,8 @@ class ReviewScreen(ModalScreen[None]):
             *reverting * (change is not None and change.before_unknown is None),
             *["{undo_revert} undo"] * self._folder.can_undo,
             *(self._view.keys if hunks else ()),
-            *ways_to_draw(self._layout, is_whole=self._shows_whole_file) * self._drawing.has_both,
+            *ways_to_draw(self._layout, is_whole=self._shows_whole_file, has_pairs=self._drawing.has_pairs)
+            * self._drawing.has_both,
             *["{diff_earlier} current state" if self._sees_earlier else "{diff_earlier} before"] * bool(self._earlier),
             "{reload} refresh",
             "{diff_edit} edit",

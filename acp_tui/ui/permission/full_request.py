@@ -29,10 +29,10 @@ COLUMNS_FROM_CELLS: Final = 116
 """From this width on, old and new text are side by side. A terminal of 120 columns is wide enough."""
 
 
-def ways_to_draw(layout: DiffLayout, *, is_whole: bool) -> list[str]:
-    """The keys that draw a diff with both an old and a new text in another way."""
+def ways_to_draw(layout: DiffLayout, *, is_whole: bool, has_pairs: bool) -> list[str]:
+    """The keys that draw a diff with both an old and a new text in another way. `has_pairs`: it may have columns."""
     return [
-        "{diff_columns} one column" if layout == "columns" else "{diff_columns} side by side",
+        *["{diff_columns} one column" if layout == "columns" else "{diff_columns} side by side"] * has_pairs,
         "{diff_context} changes only" if is_whole else "{diff_context} whole file",
     ]
 
@@ -84,11 +84,12 @@ class FullRequest(AnswerableRequest):
         content = self.asked.call.shown_content if self.asked is not None else ()
         diffs = [item for item in content if isinstance(item, TextDiff)]
         comments = self._subject.keys if diffs else ()
+        layout, context = self._place.layout_of_diffs, self._place.context_of_diffs
         has_begun = len(comments) > 1  # a selection or a comment: what leads on comes first
         changes = [
             *(comments if has_begun else ()),
             *["{next_change} {previous_change} changes"] * (len(self.body.drawn.hunks) > 1),
-            *ways_to_draw(self._place.layout_of_diffs, is_whole=self._place.context_of_diffs is None)
+            *ways_to_draw(layout, is_whole=context is None, has_pairs=self.body.drawn.has_pairs)
             * any(diff.old_text and diff.new_text for diff in diffs),
             *(comments if not has_begun else ()),
         ]

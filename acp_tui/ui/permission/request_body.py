@@ -143,6 +143,7 @@ class Host(Protocol):
         """Note what is shown from now on, before it's drawn. `is_other`: it isn't the request that was shown."""
 
 
+WENT_BY: Final = "Pages went by too fast or were skipped"
 COMPARING_PAUSE_S: Final = 0.002
 """Pause before a long diff is compared further, so that keys are handled."""
 
@@ -186,8 +187,10 @@ class RequestBody(Vertical):
         self._reads: tuple[object, ...] = ()
         self._pages: dict[range, object] = {}
         """What the guard calls the rows in view, and others that the terminal has yet to show, reading like that."""
-        self._ends_in_view = False
-        """Whether only the terminal has to show more: all rows not seen yet are in view, or were."""
+        self._next_row = 0
+        """The next row that wasn't seen and doesn't wait for the terminal; if there is none, the number of rows."""
+        self._went_back = False
+        """Whether the last answer led to rows above those in view: the user left them too soon, or skipped them."""
         self._shows_raw = False
         self.warning = ""
         """Shown in place of the keys until the user does something else."""
@@ -247,7 +250,8 @@ class RequestBody(Vertical):
         self.asked = asked
         state, self._state = self._state, asked.state if asked is not None else ()
         if is_other:
-            self._shows_raw, self.warning, self._begins_at = False, "", None
+            self._shows_raw = self._went_back = False
+            self.warning, self._begins_at = "", None
             self._pending = self._start
         if is_other or self._state != state:
             self.redraw()
@@ -379,7 +383,11 @@ class RequestBody(Vertical):
         # The title of a file's change, right below, says the rest.
         words = [each.words[: 1 if 0 < each.row == self.at_row else None] for each in self._files_at(self.at_row)[:1]]
         file = [drawings.one_row(each, self.width) for each in words]
-        self._title.show(drawings.shortened([*self._title_lines, *file], rows.title, self.width), rows.title)
+        title = drawings.shortened([*self._title_lines, *file], rows.title, self.width)
+        if self.source is not self and (goes_on or self.at_row):
+            place = f"{self.at_row + 1:,}-{self.at_row + rows.subject:,} of {len(self.drawn.lines):,}"
+            title[:1] = [drawings.with_place(row, place, self._palette.muted, self.width) for row in title[:1]]
+        self._title.show(title, rows.title)
 
     def _files_at(self, row: int) -> Sequence[FileRow]:
         files = self.drawn.files
@@ -462,9 +470,9 @@ class RequestBody(Vertical):
             guard.leave(left)
         self._pages = {rows: page} | {at: left for at, left in self._pages.items() if guard.is_awaited(left)}
         guard.when_shown(page, lambda _: self._note_seen(state, way, rows), is_same=True)
-        before, self._ends_in_view = self._ends_in_view, self._next_unseen(0) >= self.drawn.needed
-        if self.drawing.seen.wanted and before != self._ends_in_view:
-            self.lay_out()
+        before, self._next_row = self._next_row, self._next_unseen(self.at_row)
+        if self.drawing.seen.wanted and before != self._next_row:
+            self.lay_out()  # what is said of an answer depends on it
 
     @property
     def _rows_in_view(self) -> range | None:
@@ -495,6 +503,11 @@ class RequestBody(Vertical):
         return self.drawing.seen.next_unseen(self._way, self.drawn.lines[: self.drawn.needed], at, but=awaited)
 
     @property
+    def _ends_in_view(self) -> bool:
+        """Whether only the terminal has to show more: all rows not seen yet are in view, or were."""
+        return self._next_row >= self.drawn.needed
+
+    @property
     def has_more(self) -> bool:
         """Whether to allow it only leads to what wasn't in view yet."""
         return not (self.drawing.seen.is_all_seen or self._ends_in_view)
@@ -512,6 +525,7 @@ class RequestBody(Vertical):
     def go_to_unseen(self) -> None:
         """Scroll on to the next row not seen yet."""
         if self.rows is not None and (row := self._next_unseen(self.at_row)) < self.drawn.needed:
+            self._went_back = row < self.at_row
             self.go_to(row)
 
     @property
@@ -521,8 +535,12 @@ class RequestBody(Vertical):
         left_out, again = self.drawn.left_out, seen.again
         if not seen.wanted or self.rows is None:
             return ""
+        if not seen.is_all_seen and self._ends_in_view:
+            return WENT_BY * self._went_back
         if not seen.is_all_seen:
-            return "" if self._ends_in_view else f"You haven't seen all of it: {again} to read on, as PgDn does"
+            went_by = self._went_back or self._next_row < self.at_row
+            unseen = f"You haven't seen all of it: {again} to read on, as PgDn does"
+            return f"{WENT_BY}: {again} to read on" if went_by else unseen
         if left_out:
             return f"{left_out:,} characters can't be shown: {again} to allow it anyway"
         # The card says its keys again.

@@ -115,6 +115,8 @@ class DrawnSubject:
     hunks: tuple[int, ...] = ()
     files: tuple[FileRow, ...] = ()
     """If several files change: from the first row on, all of them, then each."""
+    has_pairs: bool = False
+    """Whether lines become others, so that diffs may have two columns."""
     is_whole: bool = True
     """Whether all diffs are compared. If not, draw it again soon."""
     raw: int | None = None
@@ -159,7 +161,9 @@ class SubjectDrawing:
         diffs = [item for item in asked.call.shown_content if isinstance(item, TextDiff)]
         self._diffs.keep(diffs)
         is_whole = self._diffs.advance()
-        changed = _ChangedFiles([self._diffs.renderer(diff, asked.cwd) for diff in diffs], look.palette)
+        renderers = [self._diffs.renderer(diff, asked.cwd) for diff in diffs]
+        has_pairs = any(renderer.is_ready and renderer.diff.has_pairs for renderer in renderers)
+        changed = _ChangedFiles(renderers, look.palette)
         outline = request_outline.RequestOutline(asked, call_warnings(asked.call))
         runs: list[Sequence[Strip]] = []
         hunks: list[int] = []
@@ -193,7 +197,8 @@ class SubjectDrawing:
         if look.shows_raw:
             runs.append(_raw(asked.call, outline.metas, look))
         lines, raw, left_out = Joined(*runs), length if look.shows_raw else None, outline.left_out
-        return DrawnSubject(lines, needed, tuple(hunks), tuple(files), is_whole, raw, left_out, warning, command)
+        starts = tuple(hunks), tuple(files)
+        return DrawnSubject(lines, needed, *starts, has_pairs, is_whole, raw, left_out, warning, command)
 
     def _diff(
         self, diff: TextDiff, cwd: str, outline: request_outline.RequestOutline, look: SubjectStyle
@@ -252,7 +257,7 @@ class _ChangedFiles:
     def _counts(self, diffs: Sequence[DiffRenderer]) -> list[tuple[str, Style]]:
         if not all(diff.is_ready for diff in diffs):
             return [("  …", self._palette.muted)]
-        added, removed = sum(diff.added for diff in diffs), sum(diff.removed for diff in diffs)
+        added, removed = sum(each.diff.added for each in diffs), sum(each.diff.removed for each in diffs)
         return [(f"  +{added:,}", self._palette.success), (f" -{removed:,}", self._palette.error)]
 
 
@@ -377,6 +382,12 @@ def title_lines(asked: request_outline.ShownRequest, palette: Palette, width: in
     lines = wrap(spans, width)
     # If space is scarce, the frame must say what it is.
     return lines if len(lines) == 1 or width >= ROOMY_CELLS else wrap(spans[1:], width)
+
+
+def with_place(row: Strip, place: str, style: Style, width: int) -> Strip:
+    """Add which rows are in view at the end of this row, if there is room."""
+    room = width - row.cell_length
+    return Strip.join([row, Strip([Segment(place.rjust(room), style)])]) if room > len(place) else row
 
 
 def shortened(lines: Sequence[Strip], rows: int, width: int) -> list[Strip]:

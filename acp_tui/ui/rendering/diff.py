@@ -112,7 +112,11 @@ class DiffRenderer:
         self._compared: tuple[Diff, diff_blocks.Sizes] | None = None
         self._syntax: diff_text.DiffSyntax | None = None
         self._drawn_style = _DiffStyle(path, 0, PLAIN, "unified", CONTEXT_LINES)
-        self._drawn: tuple[diff_blocks.DiffRows, tuple[int, ...], int] | None = None
+        self._drawn: diff_blocks.DiffRows | None = None
+        self.hunk_rows: tuple[int, ...] = ()
+        """The row at which each hunk begins, in the lines that were drawn last."""
+        self.rest_rows = 0
+        """How many of those rows only count the lines below the last hunk."""
         self._hunks: dict[tuple[DiffLayout, int | None], list[tuple[DiffHunk, list[diff_blocks.DiffBlock]]]] = {}
 
     # What differs
@@ -159,14 +163,6 @@ class DiffRenderer:
             ):
                 yield from (line.rstrip("\r\n") for line in islice(lines, start, start + count))
 
-    @property
-    def added(self) -> int:
-        return self.diff.added
-
-    @property
-    def removed(self) -> int:
-        return self.diff.removed
-
     def _finish(self) -> tuple[Diff, diff_blocks.Sizes]:
         for _ in self._steps:
             pass
@@ -195,31 +191,22 @@ class DiffRenderer:
     ) -> diff_blocks.DiffRows:
         """Return the diff as lines of at most `width` cells. Lines of either text fill the width.
 
-        `context` is the number of unchanged lines around each change; None means all. Two columns need both an old and
-        a new text, and enough room. If there isn't enough room, a note says so.
+        `context` is the number of unchanged lines around each change; None means all. Two columns need lines
+        that become others, and enough room. If there isn't enough room, a note says so.
         """
         diff_style = _DiffStyle(self.path, width, palette, layout, context)
         if self._drawn is None or diff_style != self._drawn_style:
-            self._drawn_style, self._drawn = diff_style, self._draw(diff_style)
-        return self._drawn[0]
+            self._drawn_style = diff_style
+            self._drawn, self.hunk_rows, self.rest_rows = self._draw(diff_style)
+        return self._drawn
 
     def waiting_lines(self, width: int, palette: Palette) -> list[Strip]:
         notes = ["comparing …"] * (self.steps_made > NOTED_STEPS)
         return plain_lines("  ".join([make_visible_path(self.path), *notes]), width, palette.diff_title)
 
-    @property
-    def hunk_rows(self) -> tuple[int, ...]:
-        """The row at which each hunk begins, in the lines that were drawn last."""
-        return () if self._drawn is None else self._drawn[1]
-
-    @property
-    def rest_rows(self) -> int:
-        """How many rows only count the lines below the last hunk, in the lines that were drawn last."""
-        return 0 if self._drawn is None else self._drawn[2]
-
     def _draw(self, diff_style: _DiffStyle) -> tuple[diff_blocks.DiffRows, tuple[int, ...], int]:
         """The rows, the indexes of the rows where hunks begin, and the number of rows below the last one."""
-        wants_columns = diff_style.layout == "columns" and self.diff.has_both and bool(self.diff.changes)
+        wants_columns = diff_style.layout == "columns" and self.diff.has_pairs
         has_room = diff_style.width >= MIN_COLUMNS_CELLS
         above = self._title(diff_style)
         if wants_columns and not has_room:

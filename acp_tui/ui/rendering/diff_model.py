@@ -214,6 +214,11 @@ class Diff:
         """Whether both sides have lines. If not, a whole text is new or gone."""
         return bool(self.old and self.new)
 
+    @property
+    def has_pairs(self) -> bool:
+        """Whether lines become others. If not, one of two columns would have no change."""
+        return any(change.has_both for change in self.changes)
+
     def hunks(self, context: int | None = CONTEXT_LINES) -> tuple[DiffHunk, ...]:
         """Return the changes with `context` unchanged lines around each; None for all lines of the file.
 

@@ -10,8 +10,9 @@ import pytest
 from acp_tui.client.errors import AgentLost
 from acp_tui.client.sandbox.sandbox import REPLACED
 from acp_tui.client.sessions.session import Session
+from acp_tui.conversation.entries import Failure
 from acp_tui.conversation.facts import WHY_ACTS_ITSELF, PermissionRequest
-from acp_tui.conversation.updates import ClientRemark
+from acp_tui.conversation.updates import ClientRemark, Disconnected
 from support.agents import Counterpart, in_memory, notification, settle, shake_hands, until
 from support.hosts import hosted
 from support.settings import sandbox_of
@@ -109,6 +110,16 @@ async def test_a_refusal_of_the_sandbox_is_explained_once_where_it_shows(tmp_pat
         remarks = [entry.text for entry in host.session.conversation.entries if isinstance(entry, ClientRemark)]
         assert len(remarks) == 1
         assert remarks[0].startswith("The sandbox workspace hides ~/x: readable = ")
+
+
+async def test_an_agent_that_ends_because_of_the_sandbox_is_explained(tmp_path: Path) -> None:
+    async with hosted(tmp_path, sandbox=sandbox_of(tmp_path, {})) as host:
+        said = f"Traceback:\nPermissionError: [Errno 13] Permission denied: '{Path.home()}/x'"
+        host.session.apply(Disconnected("It exited with code 1", said))
+        why, remark = host.session.conversation.entries[-2:]
+        assert isinstance(why, Failure)
+        assert isinstance(remark, ClientRemark)
+        assert remark.text.startswith("The sandbox workspace hides ~/x: readable = ")
 
 
 async def test_what_the_sandbox_no_longer_keeps_is_told_once(tmp_path: Path) -> None:

@@ -226,12 +226,13 @@ async def test_what_was_seen_on_the_full_screen_is_seen_on_the_card(size: tuple[
 class LateTerminal:
     """Stands for tmux, which says at once that it has something, and later that the user's terminal has it."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *, is_hasty: bool = False) -> None:
+        """`is_hasty`: no page stands there for long enough before it is left."""
         self._pages: dict[object, Callable[[float], None]] = {}
         self._when_shown = AnswerGuard.when_shown
         monkeypatch.setattr(AnswerGuard, "when_shown", lambda *wanted, **how: self.show(*wanted, **how))
         monkeypatch.setattr(AnswerGuard, "is_awaited", lambda _, what: what in self._pages)
-        monkeypatch.setattr(AnswerGuard, "leave", lambda *_: None)  # it was there long enough
+        monkeypatch.setattr(AnswerGuard, "leave", lambda _, what: is_hasty and self._pages.pop(what, None))
 
     def show(
         self, guard: AnswerGuard, what: object, tell: Callable[[float], None], *, is_same: bool = False, **how: bool
@@ -280,6 +281,27 @@ async def test_pages_count_that_the_terminal_shows_after_others_came(monkeypatch
         page.clock.pass_guard()
         await page.press("1")
         assert page.decisions == {"call": ALLOW.option_id}
+
+
+async def test_where_pages_went_by_too_fast_it_says_so_and_goes_on_at_the_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with open_page(size=(100, 30)) as page:
+        await page.ask("call", kind="edit", content=(LONG,))
+        await page.enter_card()
+        LateTerminal(monkeypatch, is_hasty=True)
+        await page.press("f", "y")
+        assert "You haven't seen all of it: press y again to read on" in _words(page), page.text
+        for _ in range(2):
+            await page.press("y")
+        await page.until(lambda: "line 80" in page.text)
+        await page.until(lambda: "Pages went by too fast or were skipped: press y again to read on" in _words(page))
+        await page.press("y")
+        assert "line 80" not in page.text
+        assert "Pages went by too fast or were skipped: press y again to read on" in _words(page), page.text
+        await page.press("y")
+        assert "You haven't seen all of it: press y again to read on" in _words(page), page.text
+        assert page.decisions == {}
 
 
 async def test_a_card_that_is_too_small_says_where_to_read_on() -> None:

@@ -108,7 +108,7 @@ async def test_an_answer_too_early_leads_on_also_where_something_above_was_skipp
         await page.press("j", "j")
         await page.until(lambda: "middle" in page.text)
         await page.press_slowly("y")
-        assert "You haven't seen all of it" in page.words
+        assert "Pages went by too fast or were skipped: press y again to read on" in page.words
         assert min(int(number) for number in re.findall(r"line (\d+)", page.text)) > 45
 
 
@@ -158,6 +158,16 @@ async def test_it_scrolls_by_lines_pages_and_to_either_end() -> None:
         assert "+ line 100" in page.text
         await page.press("pageup", "pageup", "home")
         assert "whole.py" in page.text
+
+
+async def test_the_title_says_which_rows_are_in_view_if_not_all_are() -> None:
+    async with open_page(size=NARROW) as page:
+        await _open(page, content=(WHOLE,))
+        assert re.search(r"Edit long.py +1-\d+ of 101 ", page.text), page.text
+        await page.press("end")
+        await page.until(lambda: bool(re.search(r"Edit long.py +\d+-101 of 101 ", page.text)))
+        await page.pilot.resize_terminal(80, 120)
+        await page.until(lambda: "line 1 " in page.text and "of 101" not in page.text)
 
 
 async def test_a_wide_terminal_shows_old_and_new_side_by_side_and_a_key_changes_that() -> None:
@@ -717,11 +727,12 @@ async def test_the_full_screen_says_its_keys_in_the_words_and_order_of_the_card(
 async def test_keys_that_do_nothing_for_a_new_file_with_one_change_are_not_told() -> None:
     async with open_page() as page:
         new, changed = TextDiff("/project/new.py", "one\n"), TextDiff("/project/a.py", "one\n", "two\n")
-        for diff, told in ((new, False), (changed, True)):
+        added = TextDiff("/project/a.py", "one\ntwo\n", "one\n")
+        for diff, has_rest, has_pairs in ((new, False, False), (added, True, False), (changed, True, True)):
             await page.ask("call", content=(diff,))
             await page.press("tab", "f")
-            assert ("whole file" in page.text) is told
-            assert ("side by side" in page.text) is told
+            assert ("whole file" in page.text) is has_rest
+            assert ("side by side" in page.text) is has_pairs
             assert "j k changes" not in page.text
             await page.press("escape")
             await page.start_over()

@@ -42,6 +42,12 @@ def test_what_has_no_counterpart_stands_beside_nothing() -> None:
     ]
 
 
+def test_where_lines_are_only_added_or_only_removed_no_column_is_left_empty() -> None:
+    for old, new in (("one\n", "one\ntwo\n"), ("one\ntwo\n", "one\n"), ("one\ntwo\n", "zero\none\n")):
+        assert not any("│" in row for row in draw(old, new))
+    assert any("│" in row for row in draw("one\ntwo\n", "zero\none\n2\n"))
+
+
 def test_title_hunk_headers_and_what_is_skipped_are_those_of_one_column() -> None:
     old = [f"line {number}\n" for number in range(1, 21)]
     new = [*old[:9], "new\n", *old[10:]]
@@ -52,10 +58,10 @@ def test_title_hunk_headers_and_what_is_skipped_are_those_of_one_column() -> Non
 
 def test_a_long_line_is_folded_on_its_own_side_and_nothing_is_cut() -> None:
     long = "abcdefghijklmnopqrstuvwxyz0123456789"
-    assert sides(f"{long}\nx\n", "x\n") == [
-        (f"1  - {long[:24]}", ""),
+    assert sides(f"{long}\nx\n", "y\nx\n") == [
+        (f"1  - {long[:24]}", "1  + y"),
         (f"     {long[24:]}", ""),
-        ("2    x", "1    x"),
+        ("2    x", "2    x"),
     ]
 
 
