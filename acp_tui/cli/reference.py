@@ -18,7 +18,7 @@ from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Args, nearest
 from acp_tui.cli.command import UsageError
 from acp_tui.cli.commands import COMMANDS, command_named
-from acp_tui.cli.help_text import columns, help_of, man_page, overview, table
+from acp_tui.cli.help_text import MIN_ROOM, columns, help_of, man_page, overview, table
 from acp_tui.cli.output import print_json, say
 from acp_tui.cli.prerequisites import notes_of, settings_in
 from acp_tui.client.settings.location import settings_file
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from acp_tui.ui.kit.row_list import PickerRow
 
 
-WAYS_COLUMNS: Final = 27
-"""For keys and slash commands. Few take more."""
+WAYS_COLUMNS: Final = 30
+"""For keys and slash commands. Few take more; 80 columns have room for three less."""
 
 
 def print_settings(args: Args) -> int:
@@ -141,7 +141,7 @@ def _plain(rows: Sequence[PickerRow[Command]]) -> Iterator[str]:
         named = [(f"{row.value.id:<{ids}}  {_ways(row)}", row.label) for row in of_place]
         yield f"\n{heading}"
         if sys.stdout.isatty():
-            yield table(named, width).rstrip()
+            yield table(named, width if columns() - width - 4 >= MIN_ROOM else width - 3).rstrip()
         else:
             yield from (f"  {name:<{width}}  {label}" for name, label in named)
 

@@ -52,6 +52,14 @@ def test_the_keys_of_vim_are_found(word: str, capsys: pytest.CaptureFixture[str]
     assert '`preset = "vim"`' in capsys.readouterr().out
 
 
+def test_the_basic_keys_are_in_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["keys"]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    column = next(line.index("Send the prompt") for line in printed if line.startswith("  send "))
+    rows = [line for line in printed if line.startswith("  ")]
+    assert all(line[column - 2 : column] == "  " and not line[column].isspace() for line in rows)
+
+
 def test_the_themes_are_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["settings", "appearance.theme"]) == 0
     assert "acp-dark, acp-light," in " ".join(capsys.readouterr().out.split())
@@ -149,13 +157,13 @@ def test_keys_are_printed_as_the_user_chose_them(capsys: pytest.CaptureFixture[s
     assert main(["keys"]) == 0
 
     told = capsys.readouterr()
-    assert "Ctrl+O /find               Find in the conversation" in told.out
+    assert "Ctrl+O /find                  Find in the conversation" in told.out
     assert "Ctrl+O is taken from toggle_all" in told.err
 
 
 def test_a_command_without_a_key_is_printed_with_what_to_type(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["keys", "/rename"]) == 0
-    assert "  rename_session  /rename                    Rename the session" in capsys.readouterr().out
+    assert "  rename_session  /rename                       Rename the session" in capsys.readouterr().out
 
 
 def test_a_rule_that_cannot_be_read_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:

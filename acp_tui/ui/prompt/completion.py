@@ -77,7 +77,8 @@ class SuggestionList(RowList):
     """Rows above the prompt, with the typed letters marked."""
 
     DEFAULT_CSS = """
-    SuggestionList { overlay: screen; constrain: inside inside; display: none; width: 100%; }
+    SuggestionList { constrain: inside inside; display: none; width: 100%; }
+    SuggestionList.-over { overlay: screen; width: 100vw; }
     """
 
     heading_indent = 1
@@ -108,8 +109,8 @@ class SuggestionList(RowList):
         self.styles.height = height
         # Never cover a question from the agent: that moves up instead.
         is_asked = is_asked_on(self.screen)
-        self.styles.overlay = "none" if is_asked else "screen"
-        self.styles.offset = Offset(0, 0 if is_asked else -height)
+        self.set_class(not is_asked, "-over")
+        self.styles.offset = Offset(0, 0) if is_asked else Offset(-1, -height)  # what is below must not show beside it
         self.go_to_line(0)
         self.display = True
 

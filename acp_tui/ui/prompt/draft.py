@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple, TypeAlias
 
@@ -12,7 +12,7 @@ from textual import events
 from textual.geometry import Offset
 from textual.strip import Strip
 from textual.widgets import TextArea
-from textual.widgets.text_area import Edit, EditResult, Location, Selection
+from textual.widgets.text_area import Document, Edit, EditResult, Location, Selection
 
 from acp_tui.conversation.content import paste_label
 from acp_tui.conversation.visible import make_visible
@@ -50,9 +50,13 @@ class Pastes:
         self._any: re.Pattern[str] | None = None
 
     def keep(self, text: str) -> str:
+        """The placeholder for this text. It keeps its number: the same text has the same one."""
+        self.know(text)
+        for placeholder, kept in self._texts.items():
+            if kept == text:
+                return placeholder
         placeholder = f"[{paste_label(text)} #{len(self._texts) + 1}]"
         self._texts[placeholder] = text
-        self.know(text)
         self._any = re.compile("|".join(map(re.escape, self._texts)))
         return placeholder
 
@@ -89,13 +93,19 @@ class Pastes:
         return text if self._any is None else self._any.sub(lambda found: self._texts[found[0]], text)
 
     def fold(self, text: str) -> str:
-        """Replace known pastes with their placeholders, each once. The reverse of `expand`."""
+        """Replace known pastes with their placeholders. The reverse of `expand`."""
         for whole in self.within(text):
-            if whole not in self._texts.values():
-                self.keep(whole)
-        for placeholder, whole in self._texts.items():
-            text = text.replace(whole, placeholder, 1)
-        return text if can_be_open(text) else self.keep(text)
+            self.keep(whole)
+        for placeholder, whole in sorted(self._texts.items(), key=lambda kept: len(kept[1]), reverse=True):
+            text = text.replace(whole, placeholder)
+        return text if can_be_open(text) else self.keep(self.expand(text))
+
+    def place_in(self, folded: str, at: int) -> int:
+        """Where in `folded` is what is at this offset of its whole text. What is within a paste is behind it."""
+        for chip in self.chips(folded):
+            if at > chip.start:
+                at = max(at - len(self.text_of(chip)) + len(chip.placeholder), chip.stop)
+        return at
 
 
 def is_long(text: str) -> bool:
@@ -278,7 +288,7 @@ class DraftArea(TextArea):
         elif pastes:
             self.notify("Move the cursor next to the paste you want to unfold.")
         elif (folded := self._pastes.fold(self.text)) != self.text:
-            self.replace(folded, (0, 0), self.document.end, maintain_selection_offset=False)
+            self._show_instead(folded, (0, 0), self.document.end, lambda at: self._pastes.place_in(folded, at))
 
     def on_click(self, event: events.Click) -> None:
         row, column = self.get_target_document_location(event)
@@ -289,10 +299,19 @@ class DraftArea(TextArea):
     def _open(self, row: int, chip: Chip) -> None:
         text = self._pastes.text_of(chip)
         if can_be_open(text):
-            self.replace(text, (row, chip.start), (row, chip.stop), maintain_selection_offset=False)
+            start, longer = len(self.get_text_range((0, 0), (row, chip.start))), len(text) - len(chip.placeholder)
+            self._show_instead(text, (row, chip.start), (row, chip.stop), lambda at: at + longer * (at > start))
         else:
             hint = keys_in_force(self).hint
             self.notify(hint("This paste is too long to show here. {edit_draft} opens it in your editor."))
+
+    def _show_instead(self, text: str, start: Location, stop: Location, moved: Callable[[int], int]) -> None:
+        """Fold or unfold. The selection stays where it is in the text: `moved` gives its new offsets."""
+        assert isinstance(self.document, Document)
+        ends = [moved(self.document.get_index_from_location(end)) for end in self.selection]
+        self.replace(text, start, stop, maintain_selection_offset=False)
+        self.selection = Selection(*map(self.document.get_location_from_index, ends))
+        self.record_cursor_width()
 
     def insert_paste(self, text: str) -> None:
         """Replace the selection with a paste, folded if long, in one undo step."""

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from typing import Final, NamedTuple, TypeAlias
 
 from textual import events
+from textual.keys import key_to_character
 from textual.widgets.text_area import Edit, Location, Selection
 
 from acp_tui.ui.commands.keys import follow_keys, keys_in_force
@@ -27,7 +29,11 @@ _NAMED: Final = {"ctrl+r": "redo", "backspace": "h"}
 _SHORT: Final = {"x": "dl", "X": "dh", "s": "cl", "S": "cc", "D": "d$", "C": "c$", "Y": "yy"}
 """These are an operator and what it applies to."""
 _FINDS: Final = frozenset("fFtT")
-_CHANGES: Final = frozenset("pPiIaAoO")
+_CHANGES: Final = frozenset("pPiIaAoO~J")
+_BRACKETS: Final = {key: pair for pair, keys in {"()": "()b", "[]": "[]", "{}": "{}B"}.items() for key in keys}
+_OBJECTS: Final = frozenset(extent + kind for extent in "ia" for kind in ("w", *"\"'`", *_BRACKETS))
+_BLANK_END: Final = re.compile(r"[ \t]*(?:\n[ \t]+)*\n")
+"""What is blank before a bracket in a line of its own, read backwards: its indentation, and lines of blanks above."""
 _Command: TypeAlias = tuple[str, str, int, bool]
 """An operator or "", its motion or text object or what is done without one, a count, and whether it was typed."""
 
@@ -144,7 +150,49 @@ def target_of(text: str, at: int, keys: str, count: int, *, is_again: bool) -> T
     return Target(places[count - 1] - is_till * line.step, is_inclusive=is_right)
 
 
-def object_at(text: str, at: int, count: int, *, is_around: bool) -> VimSpan:
+def object_at(text: str, at: int, keys: str, count: int) -> VimSpan | None:
+    """What `iw`, `a(`, or another of the text objects means at an offset; None for nothing."""
+    find = _words if keys[1] == "w" else _block if keys[1] in _BRACKETS else _quoted
+    return find(text, at, keys[1], count, is_around=keys[0] == "a")
+
+
+def _quoted(text: str, at: int, quote: str, count: int, *, is_around: bool) -> VimSpan | None:
+    """What is between two quotes of the line. `is_around`: with them, and with the blanks after or before them."""
+    line = line_start(text, at)
+    marks = [line + one.start(1) for one in re.finditer(rf"\\.|({quote})", text[line : line_end(text, at)]) if one[1]]
+    pairs = zip(marks[::2], marks[1::2], strict=False) if text[at : at + 1] == quote else pairwise(marks)
+    start, stop = next((pair for pair in pairs if pair[1] >= at), (at, -1))
+    if stop < 0 or not is_around:
+        return VimSpan(start + (count == 1), stop + (count > 1)) if stop >= 0 else None
+    rest = text[stop + 1 : line_end(text, at)]
+    blanks = len(rest) - len(rest.lstrip())
+    return VimSpan(start if blanks else line + len(text[line:start].rstrip()), stop + 1 + blanks)
+
+
+def _block(text: str, at: int, bracket: str, count: int, *, is_around: bool) -> VimSpan | None:
+    """What is between the brackets around an offset, or else the next ones. `is_around`: with them."""
+    pair = _BRACKETS[bracket]
+    opening = pair[0]
+    at = max(at, _line_text(text, at, 1).at) if opening == "{" else at
+    opened: list[int] = []
+    blocks: list[tuple[int, int]] = []
+    for found in re.finditer(f"[{re.escape(pair)}]", text):
+        if found[0] == opening:
+            opened.append(found.start())
+        elif opened:
+            blocks.append((opened.pop(), found.end()))
+    enclosing = ([block for block in blocks if block[0] <= place < block[1]] for place in (at, text.find(opening, at)))
+    around = next(filter(None, enclosing), [])[count - 1 :]
+    if not around or is_around:
+        return VimSpan(*around[0]) if around else None
+    start, stop = around[0][0] + 1, around[0][1] - 1
+    blank = _BLANK_END.match(text[start:stop][::-1])
+    start += text.startswith("\n", start)
+    stop -= blank.end() - 1 if blank is not None else 0
+    return VimSpan(start, start) if stop <= start else _to_line(text, start, stop) if blank else VimSpan(start, stop)
+
+
+def _words(text: str, at: int, _kind: str, count: int, *, is_around: bool) -> VimSpan:
     """The words at an offset; `is_around`: with the blanks after them, or else before them."""
     start, end = line_start(text, at), line_end(text, at)
     runs = [found.span() for found in _RUN.finditer(text, start, end)]
@@ -168,8 +216,8 @@ def span_of(text: str, at: int, operator: str, keys: str, count: int, *, is_agai
     """What an operator applies to, for a motion or text object, or for the operator's own key; None for nothing."""
     if keys == operator:
         return _lines(text, at, _down(text, at, count - 1).at)
-    if keys in ("iw", "aw"):
-        return object_at(text, at, count, is_around=keys == "aw")
+    if keys in _OBJECTS:
+        return object_at(text, at, keys, count)
     if operator == "c" and keys == "w" and not text[at : at + 1].isspace():
         return VimSpan(at, _word_end(text, at - 1, count).at + 1)
     target = target_of(text, at, keys, count, is_again=is_again)
@@ -186,15 +234,29 @@ def span_of(text: str, at: int, operator: str, keys: str, count: int, *, is_agai
         line_break = text.find("\n", stop - blanks, stop)
         stop = line_break if line_break >= 0 else stop
     elif not target.is_inclusive and start < line_start(text, stop) == stop:
-        # A span up to the beginning of a line ends with the line above; if it begins before a line's text, it's lines.
-        has_text_before = bool(text[line_start(text, start) : start].strip())
-        return VimSpan(start, stop - 1) if has_text_before else _lines(text, stop - 1, start)
+        return _to_line(text, start, stop)
     return VimSpan(start, min(stop + target.is_inclusive, len(text)))
+
+
+def _to_line(text: str, start: int, stop: int) -> VimSpan:
+    """A span up to the beginning of a line ends with the line above; if it begins before a line's text, it's lines."""
+    has_text_before = bool(text[line_start(text, start) : start].strip())
+    return VimSpan(start, stop - 1) if has_text_before else _lines(text, stop - 1, start)
 
 
 def _lines(text: str, at: int, target: int) -> VimSpan:
     start, stop = line_start(text, min(at, target)), line_end(text, max(at, target))
     return VimSpan(start, stop, is_linewise=True, cursor=min(at, target))
+
+
+def _is_rewriting(command: str) -> bool:
+    """Whether it's `~`, or `r` with a character."""
+    return command == "~" or command[:-1] == "r"
+
+
+def _swapped(character: str) -> str:
+    swapped = character.swapcase()
+    return swapped if len(swapped) == 1 else character
 
 
 # Modes and commands
@@ -280,10 +342,12 @@ class VimKeys:
 
     def takes_key(self, event: events.Key) -> bool:
         """Handle a key in normal mode. Returns False for keys with the same meaning in both modes."""
-        letter = event.key.removeprefix("alt+")
-        is_burst = self._is_on and len(letter) == 1 < len(event.key) and not bindings_of_key(self._prompt, event.key)
-        if is_burst and self.leave_insert():  # terminals send Alt and a letter as Esc and that letter
-            event = events.Key(letter, letter)
+        is_free_alt = self._is_on and event.key.startswith("alt+") and not bindings_of_key(self._prompt, event.key)
+        character = key_to_character(event.key.removeprefix("alt+")) if is_free_alt else None
+        if (
+            character is not None and self.leave_insert()
+        ):  # terminals send Alt and a character as Esc and that character
+            event = events.Key(character, character)
         if not self._is_on or not self._is_normal:
             return False
         if self._visual and self._prompt.selection != self._selected:
@@ -306,7 +370,8 @@ class VimKeys:
         assert found is not None  # it matches any keys
         before, operator, between, rest = found.groups(default="")
         takes_object = bool(operator or self._visual)
-        if (self._visual and operator) or rest not in ("", "g", *_FINDS, *(("i", "a") * takes_object)):
+        waits_for_more = ("", "g", *_FINDS, *(("i", "a") * takes_object), *("r" * (not operator)))
+        if (self._visual and operator) or rest not in waits_for_more:
             self._keys = ""
             count = min(int(before or 1) * int(between or 1), MAX_COUNT)
             self._end_change()
@@ -372,11 +437,11 @@ class VimKeys:
         is_motion = rest in MOTIONS or rest[:1] in _FINDS
         if not operator and is_motion:
             self._move(rest, count, is_again=is_again)
-        elif is_motion or rest in (operator, "iw", "aw"):
+        elif is_motion or rest == operator or rest in _OBJECTS:
             self._operate(operator, span_of(self._prompt.text, self._at, operator, rest, count, is_again=is_again))
         elif not operator and not self._visual:
             self._do(rest, count)
-        if operator in ("d", "c") or (rest in _CHANGES and not operator and not self._visual):
+        if operator in ("d", "c") or ((rest in _CHANGES or _is_rewriting(rest)) and not operator and not self._visual):
             self._note_change(command)
 
     def _note_change(self, command: _Command) -> None:
@@ -400,10 +465,22 @@ class VimKeys:
         elif command in ("v", "V"):
             self._visual = command if command != self._visual else ""
             self._go(self._head)
-        elif command in ("iw", "aw"):
-            words = object_at(self._prompt.text, self._head, 1, is_around=command == "aw")
-            self._anchor = words.start
-            self._go(words.stop - 1)
+        elif command in _OBJECTS:
+            found = object_at(self._prompt.text, self._head, command, 1)
+            if found is not None and found.start < found.stop:
+                self._visual = "V" if found.is_linewise else self._visual
+                self._anchor = found.start
+                self._go(found.stop - 1)
+        elif command == "J" or _is_rewriting(command):
+            span, self._visual = self._selection, ""
+            self._go(span.start)
+            count = span.stop - span.start
+            if command == "J":
+                count = self._prompt.text.count("\n", *sorted((self._anchor, self._head))) + 1
+                self._join(span.start, count)
+            else:
+                self._rewrite(command, span.start, span.stop)
+            self._note_change(("", command, count, False))
         else:
             return False
         return True
@@ -435,6 +512,34 @@ class VimKeys:
                 place = line_end(text, at) if command == "o" else line_start(text, at)
                 self._replace(place, place, "\n")
                 self._insert_at(place + (command == "o"))
+            case "J":
+                self._join(at, count)
+            case _ if _is_rewriting(command):
+                end = line_end(text, at)
+                stop = min(at + count, end) if command == "~" else at + count
+                if stop <= end:
+                    self._rewrite(command, at, stop)
+                    self._go(stop - len(command) + 1)
+
+    def _rewrite(self, command: str, start: int, stop: int) -> None:
+        """Replace each character but line breaks. A folded paste stays what it is."""
+        old = self._prompt.text[start:stop]
+        new = "".join(one if one == "\n" else command[1:] or _swapped(one) for one in old)
+        if old == self._prompt.written_between(self._place(start), self._place(stop)):
+            at = self._at
+            self._replace(start, stop, new)
+            self._go(at)
+
+    def _join(self, at: int, count: int) -> None:
+        """Make one line of this many, at least two, with a space where there is none."""
+        for _ in range(max(count, 2) - 1):
+            text = self._prompt.text
+            end = line_end(text, at)
+            if end < len(text):
+                after = _line_text(text, end + 1, 1).at
+                is_joint = text[after : after + 1] in ("", "\n", ")") or text[end - 1 : end] in ("", "\n", " ", "\t")
+                self._replace(end, after, "" if is_joint else " ")
+                self._go(end)
 
     def _step_through_history(self, *, is_back: bool) -> None:
         """Undo or redo one change."""
@@ -471,6 +576,7 @@ class VimKeys:
         if span.start == span.stop and not span.is_linewise:
             if operator == "c":
                 self._begin_insert()
+            self._go(span.start)
             return
         self._register = self._prompt.written_between(self._place(span.start), self._place(span.stop))
         self._is_register_linewise = span.is_linewise

@@ -33,7 +33,6 @@ from acp_tui.ui.conversation.view import ConversationView
 from acp_tui.ui.dialogs.naming import NameDialog
 from acp_tui.ui.dialogs.providers import ProviderDialog, provider_picker
 from acp_tui.ui.kit.desktop import copy
-from acp_tui.ui.prompt.input import PromptInput
 from acp_tui.ui.session.find_bar import FindBar
 from acp_tui.ui.tab import taking_out
 from acp_tui.ui.tab.going_back import SHORTCUTS, GoingBack
@@ -223,7 +222,7 @@ class Actions:
             await self.tab.writing.recall.search()
 
     async def paste(self) -> None:
-        await paste_from_clipboard(self.tab.prompt, self.tab.link.agent)
+        await paste_from_clipboard(self.tab, self.tab.link.agent)
 
     def edit_queue(self) -> None:
         """Focus the queued prompts."""
@@ -362,11 +361,12 @@ class Actions:
         self.tab.app.push_screen(ReviewScreen(changes, path, self.tab.prompt.comments))
 
 
-async def paste_from_clipboard(prompt: PromptInput, agent: Agent | None) -> None:
+async def paste_from_clipboard(tab: Tab, agent: Agent | None) -> None:
     """Paste the clipboard, or the app's own if there is no desktop.
 
     Without an agent, it isn't known whether pictures are accepted, so none are read.
     """
+    prompt = tab.prompt
     why = "there is no agent yet to send the clipboard's picture to"
     if agent is not None:
         why = "" if agent.capabilities.image else f"{agent.title} doesn't accept pictures"
@@ -376,9 +376,9 @@ async def paste_from_clipboard(prompt: PromptInput, agent: Agent | None) -> None
         if prompt.app.clipboard:
             prompt.paste(prompt.app.clipboard)
             return
-        hint = getattr(problem, "hint", "")
+        hint, draft = getattr(problem, "hint", ""), prompt.text
         said = f"Nothing pasted: {problem}." + (f" You can {hint}." if hint else "")
-        prompt.notify(said, severity="warning", markup=False)
+        tab.say(said, severity="warning", is_over=lambda: prompt.text != draft)
         return
     match content:
         case str():

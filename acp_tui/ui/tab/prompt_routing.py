@@ -169,7 +169,8 @@ class PromptController:
         if doubt and typed != doubted:
             self._doubted = text
             self._prompt.take_back(PromptInput.Submitted(text, images=message.images))
-            self._tab.say(doubt, severity="warning", is_over=lambda: not self._prompt.text)
+            draft = self._prompt.text
+            self._tab.say(doubt, severity="warning", is_over=lambda: self._prompt.text != draft)
             return
         is_shown_at_end = stage.session.conversation.is_idle or message.is_command  # queued ones are above the draft
         if is_shown_at_end and self._tab.panel is not None:

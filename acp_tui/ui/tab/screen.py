@@ -365,6 +365,7 @@ class SessionScreen(HomeScreen):
     def _note_text(self) -> None:
         """Prepare for a prompt: the user has started writing. What asks something hears of it, too."""
         self.tab.writing.begin()
+        self.tab.app.notices.drop_outdated()
         if self.panel is not None:
             self.panel.note_draft()
         if (card := self.tab.questions.card) is not None:

@@ -360,6 +360,17 @@ async def test_a_command_that_no_one_has_is_sent_only_by_a_second_enter() -> Non
         assert page.connection.prompts == ["/statsu now"]
 
 
+async def test_nothing_of_the_conversation_shows_beside_the_list() -> None:
+    async with page_with(STATUS, size=(80, 24)) as page:
+        await page.send("one\ntwo\nthree")
+        await page.press("/")
+        rows = page.text.splitlines()
+        top = next(at for at, row in enumerate(rows) if "╭" in row)
+        bottom = next(at for at, row in enumerate(rows) if "╰" in row)
+        assert bottom - top > 2
+        assert all((row[0] + row[79]) in ("╭╮", "││", "╰╯") for row in rows[top : bottom + 1])
+
+
 @pytest.mark.parametrize("typed", ["/sidebar off", "/new feature", "/undo 2", "/acp:help me", "/clear it"])
 async def test_a_command_that_takes_no_words_says_so_and_a_second_enter_sends_them(typed: str) -> None:
     async with page_with(STATUS) as page:
@@ -367,7 +378,9 @@ async def test_a_command_that_takes_no_words_says_so_and_a_second_enter_sends_th
         await page.press("enter")
         assert f"{typed.split()[0]} takes nothing after it. Enter sends it as it is." in page.text
         assert (page.draft, page.connection.prompts) == (typed, [])
-        await page.press("enter")
+        await page.press("x")
+        assert "takes nothing after it" not in page.text
+        await page.press("backspace", "enter")
         assert page.connection.prompts == [typed]
 
 

@@ -114,7 +114,7 @@ async def test_pictures_are_put_aside_while_a_reason_is_given() -> None:
 async def test_a_picture_on_the_clipboard_goes_along(clipboard: dict[str, Any]) -> None:
     clipboard["content"] = ClipboardPicture(PNG, "image/png")
     async with open_page() as page:
-        await paste_from_clipboard(page.prompt, agent(image=True))
+        await paste_from_clipboard(page.tab, agent(image=True))
         assert page.prompt.images == (PastedImage("image-1.png", PNG),)
 
 
@@ -127,17 +127,19 @@ async def test_a_picture_that_nobody_takes_is_not_read_and_that_is_said(
 ) -> None:
     clipboard["content"] = ClipboardPicture(PNG, "image/png")
     async with open_page() as page:
-        await paste_from_clipboard(page.prompt, to)
+        await paste_from_clipboard(page.tab, to)
         await page.settled()
         assert clipboard["no_pictures"].startswith(why)
         assert f"Nothing pasted: {why}" in " ".join(page.text.split()).replace("▌ ", "")
         assert page.prompt.images == ()
+        await page.press("a")
+        assert "Nothing pasted" not in page.text, "it was about the draft as it was then"
 
 
 async def test_text_on_the_clipboard_is_a_paste(clipboard: dict[str, Any]) -> None:
     clipboard["content"] = "a\r\nb"
     async with open_page() as page:
-        await paste_from_clipboard(page.prompt, None)
+        await paste_from_clipboard(page.tab, None)
         assert page.draft == "a\nb"
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import random
+import re
 from pathlib import Path
 
 import pytest
 from textual.events import Paste
+from textual.widgets.text_area import Selection
 
 from acp_tui.conversation.facts import RequestKey
 from acp_tui.conversation.permission_requests import Rejection
@@ -157,6 +160,53 @@ async def test_a_key_opens_the_paste_beside_the_cursor_and_that_can_be_undone() 
         assert not page.pilot.app.query(NoticeLines), "what was said wouldn't be true anymore"
 
 
+async def test_the_cursor_stays_in_its_place_when_a_paste_is_folded_and_its_number_does_too() -> None:
+    async with open_page() as page:
+        await paste(page, LONG)
+        await page.press("ctrl+z")
+        await page.write("aaa  zzz end")
+        await page.press(*["left"] * 8)
+        await paste(page, LONG)
+        await page.press("alt+o", "U", "alt+o", "F")
+        assert page.draft == f"aaa {CHIP}UF zzz end"
+        await page.press("left", "left", "alt+o", "left", "alt+o", "I")
+        assert page.draft == f"aaa {CHIP}IUF zzz end"
+        await page.press("end", "alt+o", "E", "alt+o", "home", "alt+o", "H", "alt+o")
+        assert page.draft == f"Haaa {CHIP}IUF zzz endE"
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_folding_changes_neither_the_text_nor_what_is_selected(seed: int) -> None:
+    chance = random.Random(seed)
+    pastes = [LONG, f"{LONG}\nmore\n", "\n" * 11 + "x", "y" * 2000, LONG]
+    async with open_page() as page:
+        prompt, spans = page.prompt, []
+        for pasted in chance.sample(pastes, 4):
+            prompt.insert(chance.choice(["", "one ", "two\n", "a\n\nb"]))
+            spans.append((len(prompt.draft), len(prompt.draft) + len(pasted)))
+            prompt.insert_paste(pasted)
+        prompt.insert(chance.choice(["", " end", "\n"]))
+        whole, chips, times_folded = prompt.draft, page.draft, 0
+        while times_folded < 3:
+            beside = [
+                offset for chip in re.finditer(r"\[pasted .*? #\d\]", page.draft) for offset in chip.span()
+            ] or range(len(page.draft) + 1)
+            ends = [
+                prompt.document.get_location_from_index(chance.choice(places))
+                for places in (range(len(page.draft) + 1), beside)
+            ]
+            prompt.selection = Selection(*ends) if chance.random() < 0.5 else Selection.cursor(ends[1])
+            shown, before = page.draft, [len(prompt.written_between((0, 0), end)) for end in prompt.selection]
+            await page.press("alt+o")
+            assert page.draft != shown
+            if "[pasted" not in shown:
+                times_folded += 1
+                assert page.draft == chips
+                before = [next((stop for start, stop in spans if start < at < stop), at) for at in before]
+            assert prompt.draft == whole
+            assert [len(prompt.written_between((0, 0), end)) for end in prompt.selection] == before
+
+
 async def test_the_only_paste_is_opened_wherever_the_cursor_is() -> None:
     async with open_page() as page:
         await paste(page, LONG)
@@ -204,7 +254,8 @@ async def test_copies_queue_and_what_is_pulled_back_hold_the_whole_text() -> Non
 
 async def test_a_draft_that_is_set_is_given_back_as_it_is() -> None:
     async with open_page() as page:
-        for text in ("", "a\nb", LONG, "z" * (MAX_OPEN_CHARACTERS + 1)):
+        too_long = "z" * (MAX_OPEN_CHARACTERS + 1)
+        for text in ("", "a\nb", LONG, too_long, f"{LONG}\n{too_long}"):
             page.prompt.set_draft(text)
             assert page.prompt.draft == text
             assert can_be_open(page.prompt.text)

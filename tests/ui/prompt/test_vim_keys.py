@@ -105,6 +105,58 @@ CASES = [
             "ggYp",
             "ggv\x1bx",
         ),
+        'say "one" and "two \\" x" it\'s \'a\' `k`, ""': (
+            *('0di"', '0da"', '0wwci"X', '0fnci"X', '0fnca"X', '0fw2di"', "0di'", "$di`", "0yi`P", '0fwvi"d', '$ci"X'),
+            *('0di"w.', '0ci"X\x1bfw.', "0fodi)", "0va'~", "0f'di'"),
+        ),
+        "call(a, (b c), [d, {e}]) end (f)": (
+            *(
+                "0fbdi(",
+                "0fbda(",
+                "0fbd2i(",
+                "0fb2dib",
+                "0di(",
+                "$da)",
+                "0fecaBX",
+                "0feci{X",
+                "0fed2i[",
+                "0fedi]",
+                "0fbvi)d",
+            ),
+            *("0fbci(X\x1b0.", "0fbyi(P", "0fb3da(", "0fbva(~"),
+        ),
+        "if x {\n    one\n    two (a\n  b)\n}\nend": (
+            *(
+                "ggjdi{",
+                "ggjci{X",
+                "ggjda{",
+                "ggjyiBP",
+                "gg3jdi(",
+                "gg3jca(X",
+                "ggdi{",
+                "ggjvi{d",
+                "ggjvaBd",
+                "gg3jdi{",
+            ),
+        ),
+        "one two\n  three\n\n) four\t\nfive": (
+            *(
+                "ggJ",
+                "gg3J",
+                "ggJ.",
+                "ggjJ",
+                "gg9J",
+                "GJ",
+                "gg3jJ",
+                "ggVjJ",
+                "ggvjJ",
+                "ggVjjJ.",
+                "gg2rX",
+                "gg9rX",
+                "ggrXl.",
+            ),
+            *("gg~", "gg3~", "gg9~.", "ggv~", "ggVj~", "ggvjrX", "ggrXw3."),
+        ),
     }.items()
     for keys in commands
 ]
@@ -117,7 +169,7 @@ def _in_vim(folder: Path) -> list[str]:
     for text, keys in CASES:
         lines += ["%d _", f"call setline(1, {json.dumps(text.splitlines())})", "normal! G$"]
         lines += [
-            f'exe "normal! {keys.replace(ESC, chr(92) + "e")}"',
+            f"exe {json.dumps(f'normal! {keys}')}",
             f'call writefile([json_encode(getline(1, "$"))], "{out}", "a")',
         ]
     script = folder / "script.vim"
@@ -200,7 +252,7 @@ async def test_undo_in_insert_mode_takes_small_steps_and_a_cleared_draft_comes_b
 
 EDITS = (
     *("x", "3x", "X", "D", "dd", "2dw", "db", "daw", "p", "P", "2p", "yiwP", "Yp", "vld", "Vd", "viwyvawd"),
-    *("xp", "dwwP", ".", "2.", "ywvep"),
+    *("xp", "dwwP", ".", "2.", "ywvep", "J", "3J", "~", "2rX", "vjJ", "ve~", "daw2~", "di,"),
 )
 """Commands of normal mode, some of them two changes."""
 WRITING = ("i", "a", "I", "A", "o", "O", "cw", "ciw", "C", "S", "s", "cc", "vec", "Vc", "c$", "cb")
@@ -284,8 +336,10 @@ async def test_a_letter_at_once_after_esc_is_a_command_where_alt_and_it_are_no_k
         await page.write("one two")
         await page.press("alt+x")
         assert (page.prompt.border_subtitle, page.draft) == ("NORMAL", "one tw")
+        await page.press("A", "alt+circumflex_accent", "x")
+        assert page.draft == "ne tw"
         await page.press("A", "alt+b", "z")
-        assert page.draft == "one ztw"
+        assert page.draft == "ne ztw"
 
 
 async def test_enter_sends_from_normal_mode_and_the_next_prompt_begins_in_insert_mode() -> None:
@@ -318,6 +372,10 @@ async def test_a_folded_paste_is_one_character_to_commands() -> None:
         await page.press("escape")
         await _type(page, "0x")
         assert page.draft == ""
+        for keys in ("0rX", "0~", "03~", "V~", "0vrX"):
+            await _type(page, f"P{keys}")
+            assert page.prompt.draft == pasted
+            await _type(page, "0x")
         await _type(page, "pP")
         assert page.prompt.draft == pasted + pasted
         assert len(page.draft) < len(pasted)
