@@ -330,7 +330,7 @@ class AcpTuiApp(BaseApp):
 
     def left_sessions(self) -> Sequence[LeftSession]:
         """The sessions that the user can reopen after the app has quit, which are remembered."""
-        tabs = [tab for tab in self.tabs if tab.session is not None]
+        tabs = [tab for tab in self.tabs if tab.session is not None or tab.writing.recall is not None]
         if not tabs:
             return ()
         self.dialogs.remember_left(self._cwd, lambda: (self._remembered, self.done))
