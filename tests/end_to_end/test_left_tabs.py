@@ -98,6 +98,28 @@ def test_no_tab_is_forgotten_that_was_not_opened_again(
         screen.wait_for("1 something else")
 
 
+def test_resuming_goes_on_in_the_tab_in_front_and_offers_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    with acp_tui(tmp_path) as screen:
+        for at, what in enumerate(("ants", "bees", "cats", "dogs"), 1):
+            if at > 1:
+                screen.type(NEW_TAB)
+                screen.wait_for(f"{at} ● ")
+            say(screen, what)
+        screen.type(CLOSE_TAB)
+        screen.until(lambda: len(left_in(tmp_path)) == 3)
+        screen.type("\x1b1")
+        screen.wait_for("I say ants")
+        quit_it(screen)
+    with acp_tui(tmp_path, "--resume") as screen:
+        screen.wait_for("I say ants")
+        screen.type(NEW_TAB)
+        screen.wait_for("The 2 other tabs that you had open")
+        quit_it(screen)
+
+
 def test_what_waited_for_an_agent_comes_back_with_that_agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     settings = tmp_path / "config" / "acp-tui"
