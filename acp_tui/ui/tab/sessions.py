@@ -131,7 +131,8 @@ class HistoryController:
         past = known[one.key] if one is not None else None
         sign, _ = MARKS[tab.state]
         panel, said, session = tab.panel, tab.conversation, tab.session
-        summary = tab.changes.summary() if tab.changes is not None else ""
+        is_alone = not any(other.changes is tab.changes for other in self._tab.app.tabs if other is not tab)
+        summary = tab.changes.summary() if tab.changes is not None and is_alone else ""  # whose it is, isn't known
         state = tab.state.value if tab.state in TOLD else ""
         if session is not None and session.queue.is_held:
             state = ", ".join(filter(None, ["on hold", session.queue.why_held]))
