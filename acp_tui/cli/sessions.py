@@ -24,6 +24,7 @@ from acp_tui.client.sessions.marks import SessionMarks, sessions_in_project
 from acp_tui.client.sessions.session_history import (
     LeftSession,
     PastSession,
+    last_here,
     line_with,
     past_session,
     recorded_sessions,
@@ -223,10 +224,11 @@ def _named(index: SessionIndex, wanted: str, cwd: Path, args: AgentCommand | Non
 
 
 def _last(index: SessionIndex, cwd: Path, args: AgentCommand | None) -> PastSession:
-    for past in recorded_sessions(index, cwd):
-        is_archived = SessionMarks().of(past).is_archived
-        if not is_archived and (args is None or past.is_of(args)):
-            return past
+    marks = SessionMarks()
+    found = (past for past in recorded_sessions(index, cwd) if args is None or past.is_of(args))
+    past = last_here(cwd, (past for past in found if not marks.of(past).is_archived))
+    if past is not None:
+        return past
     of_agent = f" with {args.name}" if args is not None else ""
     raise NoSuchSession(f"no session{of_agent} was recorded in {cwd}", hint=_which_there_are(index))
 

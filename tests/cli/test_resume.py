@@ -27,7 +27,7 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.remembered import consent_file, in_its_sandbox, is_agreed
 from acp_tui.client.prompts.memory import Draft, DraftFile, DraftKey
 from acp_tui.client.sessions.marks import SessionMarks
-from acp_tui.client.sessions.session_history import LeftSession, recorded_sessions
+from acp_tui.client.sessions.session_history import LeftSession, recorded_sessions, remember_left
 from acp_tui.client.settings.location import state_folder
 from acp_tui.client.settings.settings import AgentSettings, RecordingSettings, Settings
 from acp_tui.client.transcript.recording_plan import RecordingPlan, recording_store
@@ -65,6 +65,23 @@ async def record(cwd: Path, prompt: str, agent: str = "somebody") -> str:
     plan = RecordingPlan(cwd, store=recording_store(RecordingSettings()))
     run = await play(replace(demo("markdown"), name=agent), plan, prompts=(prompt,))
     return next(iter(run.conversations))
+
+
+async def test_without_an_id_it_is_the_tab_in_front_at_the_end_or_used_since(tmp_path: Path) -> None:
+    own_ids = demo("markdown")
+    own_ids = replace(own_ids, argv=(*own_ids.argv, "--own-ids"))
+
+    async def use(name: str) -> str:
+        plan = RecordingPlan(tmp_path, store=recording_store(RecordingSettings()))
+        return next(iter((await play(replace(own_ids, name=name), plan, prompts=(name,))).conversations))
+
+    in_front, beside, closed = await use("ants"), await use("bees"), await use("cats")
+    assert find_resumed("", tmp_path, None).past.session_id == closed
+    remember_left(tmp_path, lambda: ([in_front, beside], ()), lambda: in_front)
+    assert find_resumed("", tmp_path, None).past.session_id == in_front
+    assert find_resumed("", tmp_path, replace(own_ids, name="bees")).past.session_id in (in_front, beside)
+    later = await use("dogs")
+    assert find_resumed("", tmp_path, None).past.session_id == later
 
 
 async def test_without_an_id_the_named_agent_resumes_the_folders_last_session(

@@ -1,7 +1,11 @@
-"""Tabs that were left, by quitting or by `kill -9`, are offered until they are open again or not wanted."""
+"""Tabs that were left, by quitting or by `kill -9`, are offered until they are open again or not wanted.
+
+`--resume` opens that in front, and what waited for an agent that wasn't there yet comes back with the same agent.
+"""
 
 from __future__ import annotations
 
+import json
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,6 +14,7 @@ from typing import TypeAlias
 
 import pytest
 
+from acp_tui.client.prompts.memory import DraftFile
 from acp_tui.client.sessions.session_history import left_in
 from support.agents import scripted_argv
 from support.terminals import OnTerminal, on_terminal
@@ -91,3 +96,42 @@ def test_no_tab_is_forgotten_that_was_not_opened_again(
         end(screen)
     with acp_tui(tmp_path) as screen:
         screen.wait_for("1 something else")
+
+
+def test_resuming_goes_on_in_the_tab_in_front_and_offers_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    with acp_tui(tmp_path) as screen:
+        for at, what in enumerate(("ants", "bees", "cats", "dogs"), 1):
+            if at > 1:
+                screen.type(NEW_TAB)
+                screen.wait_for(f"{at} ● ")
+            say(screen, what)
+        screen.type(CLOSE_TAB)
+        screen.until(lambda: len(left_in(tmp_path)) == 3)
+        screen.type("\x1b1")
+        screen.wait_for("I say ants")
+        quit_it(screen)
+    with acp_tui(tmp_path, "--resume") as screen:
+        screen.wait_for("I say ants")
+        screen.type(NEW_TAB)
+        screen.wait_for("The 2 other tabs that you had open")
+        quit_it(screen)
+
+
+def test_what_waited_for_an_agent_comes_back_with_that_agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    settings = tmp_path / "config" / "acp-tui"
+    settings.mkdir(parents=True)
+    never = scripted_argv("handshake()\nexpect('session/new')\nread()")
+    agents = (f"[agents.{name}]\ncommand = {json.dumps(never)}\n" for name in ("slow", "other"))
+    (settings / "agents.toml").write_text("".join(agents))
+    with on_terminal(tmp_path, "slow") as screen:
+        screen.wait_for("opening a session")
+        screen.type("one\r")
+        screen.wait_for("1 queued")
+        quit_it(screen)
+        screen.wait_for("comes back in the next empty session with slow in its folder")
+    drafts = DraftFile(tmp_path / "state" / "acp-tui" / "drafts.json").read()
+    assert [(draft.text, draft.agent) for draft in drafts.values()] == [("one", "slow")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -400,8 +401,10 @@ def _left_file() -> Path:
     return state_folder() / "left-sessions.json"
 
 
-def remember_left(folder: Path, tabs: Callable[[], tuple[Sequence[str], Container[str]]]) -> None:
-    """Remember what is open in the tabs of an acp-tui that was started in this folder.
+def remember_left(
+    folder: Path, tabs: Callable[[], tuple[Sequence[str], Container[str]]], in_front: Callable[[], str] = str
+) -> None:
+    """Remember what is open in the tabs of an acp-tui that was started in this folder, and which one is `in_front`.
 
     `tabs` returns the IDs of their sessions, and of those that the user is done with. It's called last: of two calls,
     the later one wins. What else was left there stays, until the user opens it again or is done with it. Only a single
@@ -415,13 +418,33 @@ def remember_left(folder: Path, tabs: Callable[[], tuple[Sequence[str], Containe
         left = [*(one for one in before if not (is_one or one in now_open or one in done)), *now_open]
         if left or before:
             kept = dict([*others.items()][-MAX_FOLDERS:])
-            write_json_state(_left_file(), {**kept, str(folder): left[-max(MAX_LEFT, len(now_open)) :]})
+            told = {"tabs": left[-max(MAX_LEFT, len(now_open)) :], "in_front": in_front(), "at": time.time()}
+            write_json_state(_left_file(), {**kept, str(folder): told})
+
+
+def _left_in(folder: Path) -> Mapping[str, object]:
+    told = read_json_object(_left_file()).get(str(folder))
+    return told if isinstance(told, dict) else {"tabs": told}  # a list by earlier versions
 
 
 def left_in(folder: Path) -> Sequence[str]:
     """The IDs of the sessions that were left in this folder, in the order of their tabs. Blocks."""
-    found = read_json_object(_left_file()).get(str(folder))
+    found = _left_in(folder).get("tabs")
     return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
+
+
+def last_here(folder: Path, sessions: Iterable[PastSession]) -> PastSession | None:
+    """Which of these, last used first, the user would go on with: that in front when tabs were left in this folder.
+
+    If another one was used since then, that one. Blocks.
+    """
+    rest = iter(sessions)
+    last, told = next(rest, None), _left_in(folder)
+    at = told.get("at")
+    was_used_since = last is not None and isinstance(at, float) and (last.last_at or at) > at
+    if last is None or (was_used_since and last.session_id not in left_in(folder)):
+        return last
+    return next((one for one in (last, *rest) if one.session_id == told.get("in_front")), last)
 
 
 def left_sessions(index: SessionIndex, folder: Path) -> list[PastSession]:

@@ -126,6 +126,7 @@ class AcpTuiApp(BaseApp):
         """What to send in the first tab's session, unless the user edits it before."""
         self._follows = False
         self._remembered: Sequence[str] = []
+        self._in_front = ""
         self.done: frozenset[str] = frozenset()
         """The IDs of sessions that were open in a tab, or that the user didn't want to open again."""
         self._early_input: list[events.Key | events.Paste] | None = []
@@ -330,23 +331,34 @@ class AcpTuiApp(BaseApp):
 
     def left_sessions(self) -> Sequence[LeftSession]:
         """The sessions that the user can reopen after the app has quit, which are remembered."""
-        tabs = [tab for tab in self.tabs if tab.session is not None]
+        tabs = [tab for tab in self.tabs if tab.session is not None or tab.writing.recall is not None]
         if not tabs:
             return ()
-        self.dialogs.remember_left(self._cwd, lambda: (self._remembered, self.done))
+        self._note_open()
+        self._write_left()
         return self.dialogs.left_sessions(tabs, self.prompt_memory.places())
 
     def _remember_if_killed(self) -> None:
         """Remember the sessions in the tabs already, if they are others: who is killed has no time for it."""
+        before = self._remembered, self._in_front
+        self._note_open()
+        if (self._remembered, self._in_front) != before:
+            self.run_worker(self._remember_left())
+
+    def _note_open(self) -> None:
+        """Note which sessions are open, and which is in front, or was before an empty one."""
         open_ = [tab for tab in self.tabs if tab.kept_id]
         self.done |= {one for tab in open_ if tab.session is not None for one in (tab.kept_id, *tab.offered)}
-        if (ids := [tab.kept_id for tab in open_]) != self._remembered:
-            self._remembered = ids
-            self.run_worker(self._remember_left())
+        ids = self._remembered = [tab.kept_id for tab in open_]
+        before = self._in_front if self._in_front in ids else next(reversed(ids), "")
+        self._in_front = (self.tabs.front.kept_id if self.tabs.front is not None else "") or before
 
     async def _remember_left(self) -> None:
         await preload_in_thread(BEFORE_A_COMMAND)
-        await to_thread.run_sync(self.dialogs.remember_left, self._cwd, lambda: (self._remembered, self.done))
+        await to_thread.run_sync(self._write_left)
+
+    def _write_left(self) -> None:
+        self.dialogs.remember_left(self._cwd, lambda: (self._remembered, self.done), lambda: self._in_front)
 
     @work
     async def choose_agent(self) -> None:

@@ -141,12 +141,18 @@ class Dialogs:
         Empty ones with a draft come last, without a title.
         """
         left, blank = [], []
-        for session, link, agent in ((tab.session, tab.link, tab.agent_name) for tab in tabs):
-            assert session is not None
-            told = session_history.left_session(session, link.agent, link.command, has_lost_host=link.has_lost_host)
-            has_draft = DraftKey(str(session.cwd), session.session_id) in drafts
+        for tab in tabs:
+            session, link, recall = tab.session, tab.link, tab.writing.recall
+            if session is not None:
+                place, is_blank = DraftKey(str(session.cwd), session.session_id), session.conversation.is_blank
+                lost = link.has_lost_host
+                told = session_history.left_session(session, link.agent, link.command, has_lost_host=lost)
+            elif recall is not None:
+                place, is_blank, told = recall.place, tab.starter.past is None, None
+            else:
+                continue
             if told is not None:
-                left.append(replace(told, has_draft=has_draft))
-            elif has_draft and session.conversation.is_blank:
-                blank.append(session_history.LeftSession(session.session_id, "", agent, False, has_draft=True))
+                left.append(replace(told, has_draft=place in drafts))
+            elif is_blank and place in drafts:
+                blank.append(session_history.LeftSession(place.session, "", tab.agent_name, False, has_draft=True))
         return [*left, *blank]

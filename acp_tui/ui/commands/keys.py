@@ -165,7 +165,7 @@ class Keys:
             self._entered = (-math.inf, before[1]) if before is not None and may_still_open else None
             return False
         self._entered = at_s, WeakSet(self._app.screen_stack)
-        if before is None or screen in before[1]:
+        if before is None or screen in before[1] or getattr(screen, "only_opens", False):
             return False
         opened = getattr(screen, "opened", None)
         is_shown = not isinstance(opened, AnswerGuard) or opened.was_shown_before(event)

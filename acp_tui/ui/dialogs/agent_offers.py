@@ -315,14 +315,17 @@ class LoginDialog(Dialog[AuthMethod | None]):
         reason: str = "",
         tried: AuthMethod | None = None,
     ) -> None:
-        """`reason` says why the agent asks for a login. The cursor begins on the method that was `tried` before."""
+        """`reason` says why the agent asks for a login; without one, the user wants it, so that Enter is meant for it.
+
+        The cursor begins on the method that was `tried` before.
+        """
         self._authenticate = authenticate
         self._waiting: Worker[None] | None = None
         self._said = Static(classes="dialog-said", markup=False)
         self._guard = AnswerGuard(QuestionScreen.clock, self)
         self._is_writing = False
         """Whether the user types what is meant for the draft."""
-        self._is_met = False
+        self._is_met = self.only_opens = not reason
         """Whether an Enter was pressed that was meant for this."""
         names = aligned([make_visible_line(method.name) for method in methods], MAX_COLUMN_CELLS)
         rows = FilteredList(
@@ -351,7 +354,7 @@ class LoginDialog(Dialog[AuthMethod | None]):
             self._is_writing = event.is_printable
             if self._is_writing:
                 self.write_below(event.character or "")
-        elif not self._is_met:
+        elif self._is_writing or not self._is_met:
             self._is_met = can_be_meant and not (self._guard.is_early or self._is_writing)
             self._is_writing = False
             if not self._is_met:

@@ -107,6 +107,8 @@ class Dialog(ModalScreen[R]):
     """A dialog, which returns None if it's closed without a choice."""
 
     clock: ClassVar[Callable[[], float]] = staticmethod(time.monotonic)
+    only_opens = False
+    """Whether Enter only opens or shows something, so that it counts right behind the one that opened the dialog."""
     BINDINGS: ClassVar[list[BindingType]] = [*CLOSING]
 
     def __init__(self, title: str | Content, keys: str, *parts: Widget) -> None:

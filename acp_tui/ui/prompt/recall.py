@@ -301,7 +301,7 @@ class Recall:
     ) -> None:
         """`cwd` is the folder of the session that will start, unless the `past` one will be opened.
 
-        `agent` returns the agent's title. `early` has what is entered before there is a session.
+        `agent` returns the agent's title, or "". `early` has what is entered before there is a session.
         """
         self._agent = agent
         self._early = early or PromptQueue()
@@ -309,10 +309,10 @@ class Recall:
         self._prompt = prompt
         self._memory = memory
         self._is_past = past is not None
-        self._place = DraftKey(str(cwd), f"starting-{time.time_ns()}")  # its own, so that nothing replaces it
+        self.place = DraftKey(str(cwd), f"starting-{time.time_ns()}")  # its own, so that nothing replaces it
         if past is not None:
-            self._place = DraftKey(str(past.cwd), str(past.session_id))
-        memory.shown.add(self._place)
+            self.place = DraftKey(str(past.cwd), str(past.session_id))
+        memory.shown.add(self.place)
         self._walk: Walk | None = None
         self._put_at: tuple[int, int] | None = None
         """Where the cursor was after an earlier prompt was put into the draft."""
@@ -347,7 +347,7 @@ class Recall:
         `was_sent` says, sent. What is begun before there is a session is for the first one.
         """
         place = DraftKey(str(session.cwd), str(session.session_id))
-        before, before_it = self._place, self._session
+        before, before_it = self.place, self._session
         if place == before:
             self._session = session
             return
@@ -360,7 +360,7 @@ class Recall:
             draft, images = self._waiting()
             self._prompt.empty()
             self._memory.drafts.put(before, draft._replace(text=await self._with_files(draft.text, images)))
-        self._place, self._session = place, session
+        self.place, self._session = place, session
         self._memory.leave(before)
         self._memory.shown.add(place)
         async with self._switching:
@@ -369,9 +369,9 @@ class Recall:
 
     async def _bring_back(self, *, is_new: bool) -> None:
         """Put the session's own draft into its prompt, or among the earlier prompts if one is being written."""
-        place = self._place
+        place = self.place
         own, others = await self._memory.take(place, self._agent(), is_new=is_new)
-        if not own.text or place != self._place or own.text == self._prompt.draft:
+        if not own.text or place != self.place or own.text == self._prompt.draft:
             return
         self._prompt.know_pastes(own.pasted)
         if self._prompt.draft:
@@ -399,7 +399,7 @@ class Recall:
     def _set_aside(self, draft: str) -> None:
         """Add a draft to the earlier prompts."""
         pasted = self._prompt.pasted_in(draft)
-        self._memory.history.add(draft, self._place.folder, self._agent(), pasted, is_sent=False)
+        self._memory.history.add(draft, self.place.folder, self._agent(), pasted, is_sent=False)
 
     def _part_from_unseen(self, event: events.Key | events.Paste) -> None:
         """Set the draft aside if it wasn't on the screen at this key or paste."""
@@ -412,7 +412,7 @@ class Recall:
 
     def sent(self, text: str) -> None:
         """Add it to the earlier prompts."""
-        self._memory.history.add(text, self._place.folder, self._agent(), self._prompt.pasted_in(text))
+        self._memory.history.add(text, self.place.folder, self._agent(), self._prompt.pasted_in(text))
         self._end_walk()
         self._screen.run_worker(self.keep())
 
@@ -433,7 +433,7 @@ class Recall:
     def _unsent(self) -> str:
         """What was left, and after it what is in the prompt, unless that is an earlier prompt as it was."""
         left, written = self.left, self._prompt.whole_draft
-        is_unchanged = bool(left) and written in self._memory.history.texts_of(self._place.folder)
+        is_unchanged = bool(left) and written in self._memory.history.texts_of(self.place.folder)
         return "\n\n".join(filter(None, (*left, "" if is_unchanged else written)))
 
     async def dropped(self, text: str, images: Sequence[PastedImage]) -> None:
@@ -459,13 +459,13 @@ class Recall:
     async def keep(self) -> None:
         """Save the draft with its images, and what waits."""
         async with self._switching:
-            place, (draft, images) = self._place, self._waiting()
+            place, (draft, images) = self.place, self._waiting()
         self._memory.drafts.put(place, draft._replace(text=await self._with_files(draft.text, images)))
         self._say(await self._memory.write())
 
     async def end(self) -> None:
         """Save it, and leave it to others."""
-        self._memory.leave(self._place)
+        self._memory.leave(self.place)
         await self.keep()
 
     # While a prompt is written
@@ -525,7 +525,7 @@ class Recall:
         return step > 0
 
     def _new_walk(self) -> Walk | None:
-        past = self._memory.history.texts_of(self._place.folder)
+        past = self._memory.history.texts_of(self.place.folder)
         return Walk(self._prompt.draft, past) if past else None
 
     def _put(self, walk: Walk) -> None:
@@ -541,7 +541,7 @@ class Recall:
         if self._search is not None and self._search.is_attached:
             await self._search.action_move(-1)
             return
-        search = self._search = HistorySearch(self._memory.history, self._place.folder, self.choose)
+        search = self._search = HistorySearch(self._memory.history, self.place.folder, self.choose)
         await self._screen.mount(search, before="#prompt-frame")
         self._screen.run_worker(self._look_again(search))
 

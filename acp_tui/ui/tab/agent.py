@@ -96,7 +96,7 @@ class AgentController:
             self._tab.say(f"{agent.title} needs you to log in. First answer what it asks here.", severity="warning")
             await self._tab.questions.until_nothing_is_asked()
         dialog = agent_offers.LoginDialog(
-            agent.title, wanted.methods, authenticate, reason=wanted.detail, tried=wanted.tried
+            agent.title, wanted.methods, authenticate, reason=wanted.detail or str(wanted), tried=wanted.tried
         )
         method = await self._tab.ask(dialog)
         if method is not None and method.kind == "terminal":

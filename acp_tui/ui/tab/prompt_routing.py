@@ -101,7 +101,7 @@ class PromptController:
         self._is_helped.set()
         tab = self._tab
         memory, past = tab.app.prompt_memory, tab.starter.past if tab.session is None else None
-        earlier = recall.Recall(tab.screen, self._prompt, memory, tab.cwd, lambda: tab.agent_title, past, self._early)
+        earlier = recall.Recall(tab.screen, self._prompt, memory, tab.cwd, lambda: tab.known_agent, past, self._early)
         await earlier.begin()
         # Not before: what the user is writing now isn't a saved draft.
         self.recall = earlier

@@ -131,7 +131,8 @@ class HistoryController:
         past = known[one.key] if one is not None else None
         sign, _ = MARKS[tab.state]
         panel, said, session = tab.panel, tab.conversation, tab.session
-        summary = tab.changes.summary() if tab.changes is not None else ""
+        is_alone = not any(other.changes is tab.changes for other in self._tab.app.tabs if other is not tab)
+        summary = tab.changes.summary() if tab.changes is not None and is_alone else ""  # whose it is, isn't known
         state = tab.state.value if tab.state in TOLD else ""
         if session is not None and session.queue.is_held:
             state = ", ".join(filter(None, ["on hold", session.queue.why_held]))
@@ -535,7 +536,7 @@ class Welcoming:
         branch = await to_thread.run_sync(branch_of, cwd, abandon_on_cancel=True)
         try:
             past = self._history.marked(await self._history.recorded("", is_everywhere=False))
-            left = await self._history.left(cwd) if len(self._tab.app.tabs) == 1 else ()
+            left = await self._history.left(cwd)
         except ClientError:
             past, left = [], ()  # the sessions dialog says what failed
         if past:
@@ -547,7 +548,8 @@ class Welcoming:
         rows = [replace(row_of(one, *self._history.judge(one)), group="") for one in useful[:MAX_KEPT]]
         self._recent = {row.key: row for row in rows}
         if len(self._left) > 1:
-            title = f"The {len(self._left)} tabs that you had open"
+            other = "other " * (len(self._tab.app.tabs) > 1)
+            title = f"The {len(self._left)} {other}tabs that you had open"
             rows = [SessionRow(LEFT, title, "", None, "", cwd, None), *rows[: MAX_KEPT - 1]]
         make_rows = partial(session_rows, rows, here=cwd, now=datetime.now().astimezone())
         folder = from_home(cwd) + (f" · git {branch}" if branch else "")

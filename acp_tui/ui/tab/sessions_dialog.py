@@ -195,6 +195,7 @@ class SessionsDialog(Dialog[Act | None]):
 
     PLACE: ClassVar[Place] = "sessions"
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
+    only_opens = True
 
     def __init__(
         self, source: HistoryController, *, here: Path | None = None, now: Callable[[], datetime] = datetime.now

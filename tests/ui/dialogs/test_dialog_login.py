@@ -108,6 +108,19 @@ async def test_an_enter_that_was_meant_for_the_prompt_logs_nobody_in(monkeypatch
         assert agent.asked == [BROWSER]
 
 
+async def test_an_enter_right_behind_what_opened_it_counts_where_the_user_wants_to_log_in(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(QuestionScreen, "clock", staticmethod(Clock()))
+    agent = Agent()
+    async with open_dialog(LoginDialog("Agent", [BROWSER, TERMINAL], agent.authenticate)) as page:
+        await page.press("e", "enter")
+        assert agent.asked == [], "it ends what was typed for the draft"
+    async with open_dialog(LoginDialog("Agent", [BROWSER, TERMINAL], agent.authenticate)) as page:
+        await page.press("down", "enter")
+        assert page.result == TERMINAL
+
+
 # With an agent
 
 

@@ -435,7 +435,7 @@ async def test_another_agent_gets_what_was_said_as_a_draft_to_edit(open_desk: Op
         assert len(desk.sent("session/prompt")) == 1
 
 
-async def test_changed_lines_of_a_folder_stand_at_each_of_its_tabs(open_desk: OpenDesk) -> None:
+async def test_changed_lines_of_a_folder_stand_at_its_tab_if_it_is_the_only_one(open_desk: OpenDesk) -> None:
     async with open_desk(SESSION, TWO + "serve_until_closed()") as desk:
         await desk.has_session()
         changes = await desk.has_read_files()
@@ -447,7 +447,21 @@ async def test_changed_lines_of_a_folder_stand_at_each_of_its_tabs(open_desk: Op
         await desk.until(lambda: len(desk.tabs) == 2)
         await desk.has_session()
         await desk.press("f3")
-        await desk.shows("1 ● scripted +2 scripted", "2 ● scripted +2 scripted")
+        await desk.shows("1 ● scripted scripted", "2 ● scripted scripted")
+        assert "+2" not in desk.text
+
+
+async def test_enter_right_behind_what_opened_the_sessions_opens_the_one_at_the_cursor(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, TWO + "serve_until_closed()") as desk:
+        await desk.has_session()
+        await desk.press("ctrl+n")
+        await desk.until(lambda: len(desk.tabs) == 2)
+        await desk.has_session()
+        await desk.write("/sessions")
+        await desk.press("enter")
+        await desk.shows("Type to search")
+        await desk.press_at_once("up", "enter")
+        await desk.until(lambda: desk.tab is desk.tabs[0])
 
 
 # Closed and left
