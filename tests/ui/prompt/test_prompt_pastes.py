@@ -160,7 +160,7 @@ async def test_a_key_opens_the_paste_beside_the_cursor_and_that_can_be_undone() 
         assert not page.pilot.app.query(NoticeLines), "what was said wouldn't be true anymore"
 
 
-async def test_the_cursor_stays_in_its_place_when_a_paste_is_folded_and_its_number_does_too() -> None:
+async def test_folding_a_paste_keeps_the_cursor_in_its_place_and_the_paste_its_number() -> None:
     async with open_page() as page:
         await paste(page, LONG)
         await page.press("ctrl+z")
