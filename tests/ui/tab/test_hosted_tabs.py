@@ -18,6 +18,7 @@ from support.agents import REPLY, scripted, scripted_argv
 from support.desks import SESSION
 from support.frame_log import FrameLog
 from support.hosts import User, a_user, attached_to, process_of
+from support.processes import all_end
 from support.tabs import TabDesk, tabs_of
 from support.waiting import until
 
@@ -118,12 +119,14 @@ async def test_quitting_offers_to_leave_the_session_running(user: User, frame_lo
 
 async def test_quitting_may_close_the_session_and_with_it_the_host(user: User, frame_log: FrameLog) -> None:
     place = user.host("--", *TALKER)
+    host = process_of(place)
     async with attached_desk(place, frame_log) as desk:
         await desk.do("quit")
         await desk.shows("Close the session")
         await desk.choose("Close the session")
         await desk.until(lambda: desk.app.is_over)
-    await until(lambda: not place.socket.exists(), partial(anyio.sleep, 0.02))
+    assert all_end([host])
+    assert not place.socket.exists()
 
 
 async def test_the_sessions_dialog_lists_what_runs_in_hosts_and_shows_it(user: User, frame_log: FrameLog) -> None:
