@@ -1,7 +1,7 @@
 """Repairs terminal input before Textual parses it: pastes never become keys, and keys keep their modifiers.
 
 Textual 8.2.8 reads text after an escape character in a paste as keys, Alt+Enter as Enter, Alt+Backspace as Ctrl+W, and
-Alt with a character as that character, too. It doesn't support the form in which tmux and xterm report Shift+Enter.
+Alt with a letter or digit as a character, too. It doesn't support the form in which tmux and xterm report Shift+Enter.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _LINE_END: Final = re.compile(r"[\r\n]((?:\x1b\[\?[0-9;]*\$y)*\Z)?")
 """With what follows the last one: nothing, or answers to Textual."""
 _MODIFIED_KEY: Final = re.compile(r"\x1b\[27;(\d+);(\d+)~")
 """xterm's form (modifyOtherKeys)."""
-_ALT_KEY: Final = re.compile(r"(?<!\x1b)\x1b([\r\x7f0-9=§-]|[ac-eg-z](?=\x1b|\Z))")
+_ALT_KEY: Final = re.compile(r"(?<!\x1b)\x1b([\r\x7f1-9]|[ac-eg-z](?=\x1b|\Z))")
 """With Alt. But for two letters, Textual waits for more, and takes a key that follows for proof of Esc."""
 
 
@@ -204,7 +204,7 @@ class InputParser(XTermParser):
             yield from map(self._mended, super().feed(repaired))
 
     def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterable[Key]:
-        """The keys of a sequence. A character with Alt is no text, which a field would type: AltGr sends it without.
+        """The keys of a sequence. A letter with Alt is no text, which a field would type.
 
         What follows Esc too fast, and is no sequence after all, are keys: the first of them is Esc.
         """
@@ -212,8 +212,7 @@ class InputParser(XTermParser):
             yield Key(ESCAPE, ESCAPE)
             return
         for key in super()._sequence_to_key_events(sequence, alt):
-            if alt or key.key.startswith("alt+"):
-                key.key = f"alt+{key.key.removeprefix('alt+')}"
+            if key.key.startswith("alt+"):
                 key.character = None
             yield key
 
