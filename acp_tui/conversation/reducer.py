@@ -23,9 +23,9 @@ from acp_tui.conversation.conversation import (
     SubagentState,
 )
 from acp_tui.conversation.elicitation import UrlVisit
+from acp_tui.conversation.value_outline import in_words
 from acp_tui.conversation.visible.cutting import MAX_ITEMS, cut_characters, mark_of
 from acp_tui.conversation.web_address import place_of
-from acp_tui.conversation.wording import in_words
 
 MODE_ANNOUNCEMENT: Final = "[MODE_UPDATE] "
 IDLE: Final = "idle"

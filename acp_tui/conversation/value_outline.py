@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from acp_tui.conversation.visible import collapse_blanks_in_line, make_visible_line
@@ -93,3 +94,13 @@ def value_lines(value: Any, name: str) -> Iterator[str]:
         yield from above
         yield label + first
         yield from (STEP * len(path) + line for line in more)
+
+
+def in_words(message: str) -> str:
+    """What an error says if its message is a model's server's answer in JSON, which Gemini CLI passes on as it is."""
+    said: Any = message
+    with suppress(ValueError, TypeError, KeyError, RecursionError):
+        while isinstance(said, str):
+            message = said
+            said = json.loads(said)["error"]["message"]
+    return message

@@ -5,14 +5,12 @@ Text from the agent is unchanged: the caller makes it visible.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import time
 from collections.abc import Container, Iterable, Sequence
-from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from acp_tui.conversation.facts import BooleanOption, Choice, ConfigOption, ErrorFacts, TurnSpent, TurnUsage, Usage
 from acp_tui.conversation.visible import make_visible_line
@@ -209,16 +207,6 @@ def clock(seconds: float) -> str:
 
 def error_words(said: ErrorFacts | None) -> list[str]:
     return [*facts_words(said), *filter(None, [retry_words(said)])] if said is not None else []
-
-
-def in_words(message: str) -> str:
-    """What an error says if its message is a model's server's answer in JSON, which Gemini CLI passes on as it is."""
-    said: Any = message
-    with suppress(ValueError, TypeError, KeyError, RecursionError):
-        while isinstance(said, str):
-            message = said
-            said = json.loads(said)["error"]["message"]
-    return message
 
 
 def is_of_login(failure: Failure) -> bool:

@@ -35,6 +35,7 @@ from acp_tui.client.settings.mcp import servers_at_start
 from acp_tui.client.transcript.frame_log import FrameLog
 from acp_tui.conversation import content, elicitation, facts, reducer, updates, wording
 from acp_tui.conversation.conversation import Conversation, snapshot
+from acp_tui.conversation.value_outline import in_words
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.protocol import AUTH_REQUIRED, MalformedMessage, UnsupportedVersion, roles, shown_versions
 from acp_tui.protocol.connection import Connection
@@ -889,7 +890,7 @@ class Agent:
         detail, told = error.detail or "", read_error_facts(error.data)
         said = told.heard(time.time()) if told is not None else None
         if error.code != AUTH_REQUIRED:
-            hint, message = "\n".join(wording.error_words(told)), f"{self.title}: {wording.in_words(error.message)}"
+            hint, message = "\n".join(wording.error_words(told)), f"{self.title}: {in_words(error.message)}"
             return errors.AgentRefused(message, code=error.code, hint=hint, detail=detail, said=said)
         needed = errors.AuthenticationRequired(
             f"{self.title} needs you to log in first", self.auth_methods, detail=detail or error.message, said=said
