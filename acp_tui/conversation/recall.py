@@ -25,7 +25,7 @@ from acp_tui.conversation.updates import ClientRemark, Disconnected
 K = TypeVar("K")
 Places: TypeAlias = Mapping[int | None, EntryId]
 """Where entries are now, by where they were."""
-LESS_TOLD: Final = "The agent no longer tells {} of the recorded prompts. To see all of them: acp-tui replay {}"
+LESS_TOLD: Final = "The agent left out {} of the recorded prompts. To see all of them: acp-tui replay {}"
 _LINES: Final = r"(?:#L\d+(?:-L\d+)?|:\d+)?"
 """What follows a file's name if only some of its lines are attached; OpenCode writes the first one."""
 _TAG: Final = re.compile(r"<([\w-]++)[^<>]*+>")
