@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -85,7 +86,7 @@ def test_no_tab_is_forgotten_that_was_not_opened_again(
         screen.type(TAB)
         screen.wait_for("1-3 or Enter opens one")
         screen.type("1")
-        screen.wait_for("1 ● python: ants")  # the empty session has given way
+        screen.wait_for(f"1 ● {Path(sys.executable).name}: ants")  # the empty session has given way
         screen.wait_for("3 ● ")
         screen.type(CLOSE_TAB)
         screen.until(lambda: len(left_in(tmp_path)) == 2)
