@@ -222,21 +222,20 @@ class AcpTuiApp(BaseApp):
         """Await work that goes on if the screen is left."""
         await self._hub.outlasting(work)
 
-    def move_into_host(self) -> None:
+    def move_into_host(self, front: Tab) -> None:
         """Have the sessions go on in a host, and show the one in front from there."""
-        front = self.tabs.front
-        if front is not None and front.session is not None and self._can_leave(front):
+        if front.session is not None and self._can_leave(front):
             self.moves = str(front.session.session_id)
             self.leave()
         else:
             self.notify(self._why_not_left(front))
 
-    def _why_not_left(self, front: Tab | None) -> str:
+    def _why_not_left(self, front: Tab) -> str:
         """Why the session in front can't go on in a host that this process becomes."""
-        if front is not None and front.link.is_hosted:
+        if front.link.is_hosted:
             return "A host keeps this session already."
         if self.can_leave:
-            return f"{(front.writing.why_not if front is not None else '') or NO_SESSION}."
+            return f"{front.writing.why_not or NO_SESSION}."
         return NO_HOST.format(set=" Set sessions.host to ask or always." * (self.settings.sessions.host == "never"))
 
     def _can_leave(self, tab: Tab) -> bool:
@@ -245,17 +244,16 @@ class AcpTuiApp(BaseApp):
         return self.can_leave and agent is not None and not agent.command.is_host
 
     @work
-    async def detach(self) -> None:
+    async def detach(self, front: Tab) -> None:
         """Leave the session of the tab in front running in its host. Without another tab, quit.
 
         If no host has it yet, all sessions go on in one.
         """
-        front = self.tabs.front
-        if front is not None and front.link.has_lost_host:
+        if front.link.has_lost_host:
             self.notify(self.keymap.hint(NOT_CONNECTED["unhosted"]))
-        elif front is not None and self._can_leave(front):
+        elif self._can_leave(front):
             self.leave()
-        elif front is None or not front.link.is_hosted:
+        elif not front.link.is_hosted:
             self.notify(self._why_not_left(front))
         elif len(self.tabs) > 1:
             await self.take_away(front)
@@ -361,9 +359,8 @@ class AcpTuiApp(BaseApp):
         self.dialogs.remember_left(self._cwd, lambda: (self._remembered, self.done), lambda: self._in_front)
 
     @work
-    async def choose_agent(self) -> None:
+    async def choose_agent(self, front: Tab | None = None) -> None:
         """Start an agent in a new tab, in the folder of the tab in front. Without a tab, canceling quits."""
-        front = self.tabs.front
         choice = await self.dialogs.choose_agent(self.tabs)
         if choice is None:
             if front is None:
@@ -374,14 +371,13 @@ class AcpTuiApp(BaseApp):
             cwd = choice.command.cwd or (front.cwd if front is not None else self._cwd)
             worktree = await self.dialogs.add_worktree(self._cwd) if choice.is_in_worktree else cwd
             if worktree is None:
-                self.choose_agent()
+                self.choose_agent(front)
             else:
                 await self.open_tab(self.link_to(choice.command, worktree), worktree)
 
     @work
-    async def inspect(self) -> None:
-        if self.tabs.front is not None:
-            await self.dialogs.inspect(self.tabs.front)
+    async def inspect(self, tab: Tab) -> None:
+        await self.dialogs.inspect(tab)
 
     def link_to(self, command: AgentCommand, cwd: Path, name: str = "") -> AgentLink:
         """A link to an agent, called `name` if that is known, that isn't running yet and will start in this folder."""
@@ -429,9 +425,8 @@ class AcpTuiApp(BaseApp):
         return self._memory
 
     @work
-    async def close_front(self) -> None:
-        if self.tabs.front is not None:
-            await self.close_tab(self.tabs.front)
+    async def begin_to_close(self, tab: Tab) -> None:
+        await self.close_tab(tab)
 
     async def close_tab(self, tab: Tab, others: Sequence[Tab] = (), *, is_chosen: bool | None = None) -> None:
         """Close a tab and its session, after confirmation, and `others` in the same worktree with it.
@@ -447,6 +442,8 @@ class AcpTuiApp(BaseApp):
     async def close_now(self, *tabs: Tab) -> None:
         """Close these tabs and their sessions. If there is no other tab, start another session in the last one."""
         for one in tabs:
+            if one not in self.tabs:  # closed in the meantime
+                continue
             if len(self.tabs) > 1:
                 await self.take_away(one)
                 await one.leave()

@@ -9,6 +9,7 @@ import pytest
 from acp_tui.client.sessions import agent as agent_module
 from acp_tui.client.settings.settings import RecordingSettings
 from acp_tui.client.transcript.recording_plan import RecordingPlan, recording_store
+from acp_tui.ui.commands.keymap import BY_ID
 from support.agents import our_children, scripted
 from support.desks import SESSION
 from support.recordings import demo, play
@@ -39,6 +40,18 @@ async def open_other(desk: TabDesk, script: str) -> None:
 
 
 # Closing
+
+
+@pytest.mark.parametrize("then", ["1", "2"])
+async def test_the_tab_that_the_key_was_pressed_in_is_closed_whatever_follows(open_tabs: OpenTabs, then: str) -> None:
+    async with open_tabs(SESSION, IDLE) as desk:
+        await desk.has_session()
+        for _ in range(2):
+            await open_other(desk, "handshake()\n" + SESSION + IDLE)
+        first, second, third = desk.tabs
+        for action in (BY_ID["close_tab"].action, BY_ID["go_to_tab"].action_by(then), BY_ID["close_tab"].action):
+            await third.screen.run_action(action)
+        await desk.until(lambda: [*desk.tabs] == [first, second])
 
 
 async def test_the_last_tab_stays_where_its_agent_begins_no_other_session(open_tabs: OpenTabs) -> None:
