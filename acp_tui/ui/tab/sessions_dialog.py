@@ -225,7 +225,7 @@ class SessionsDialog(Dialog[Act | None]):
         self.has_local = asyncio.Event()
         """Set when it lists what is known on this machine."""
         self._looking: Worker[None] | None = None
-        self._closes: Worker[None] | None = None
+        self._doing: Worker[None] | None = None
         self._wanted = ""
         """The words to search for in the conversations."""
         self._reading: Worker[None] | None = None
@@ -555,13 +555,13 @@ class SessionsDialog(Dialog[Act | None]):
         """Let the user write the reason in the session's own prompt."""
         if self._asking is not None:
             self._asking.ask_why(rejection, typed, keys)
-            self._open()
+            self._open(self._row)
 
     def write(self, text: str, keys: Sequence[events.Key | events.Paste], *, is_paste: bool) -> None:
         """Put the text into the session's own draft, and go there, as from its own card."""
         if self._asking is not None:
             self._asking.write(text, keys, is_paste=is_paste)
-            self._open()
+            self._open(self._row)
 
     def leave(self, *, to_read: bool = False) -> None:
         self._list.search()
@@ -582,10 +582,10 @@ class SessionsDialog(Dialog[Act | None]):
         if row.state == OpenMode.NONE.value:
             self._say(shown(row.why, "$text-warning"))
         else:
-            self._open()
+            self._open(row)
 
-    def _open(self) -> None:
-        if (row := self._row) is not None:
+    def _open(self, row: SessionRow | None) -> None:
+        if row is not None:
             self.dismiss(partial(self._source.open, row))
 
     def action_new(self) -> None:
@@ -600,10 +600,15 @@ class SessionsDialog(Dialog[Act | None]):
         self._say(shown("It has no tab.", "$text-warning"))
         return ""
 
+    @property
+    def _is_busy(self) -> bool:
+        """Whether what a key began isn't done: the next one, of a key held down, has no effect."""
+        return self._doing is not None and not self._doing.is_finished
+
     def action_close_tab(self) -> None:
         """Close the tab at the cursor."""
-        if (key := self._tab) and (self._closes is None or self._closes.is_finished):
-            self._closes = self.app.run_worker(self._source.close(key))  # the tab's own work ends with it
+        if (key := self._tab) and not self._is_busy:
+            self._doing = self.app.run_worker(self._source.close(key))  # the tab's own work ends with it
 
     def action_move(self, direction: int) -> None:
         if key := self._tab:
@@ -620,14 +625,14 @@ class SessionsDialog(Dialog[Act | None]):
         elif how == "rename":
             name = NameDialog(make_visible_line(past.title), self.focused)
             await self.app.push_screen(name, partial(self._rename, past))
-        else:
-            self._change({"pin": self._source.pin, "remove": self._remove}[how](past))
+        elif not self._is_busy:
+            self._doing = self._change(self._source.pin(past) if how == "pin" else self._remove(past, row))
 
     def _rename(self, session: PastSession, name: str | None) -> None:
         if name is not None:
             self._change(self._source.rename(session, name))
 
-    @work(exclusive=True, group="changing")
+    @work()
     async def _change(self, change: Coroutine[Any, Any, None]) -> None:
         try:
             await change
@@ -636,13 +641,12 @@ class SessionsDialog(Dialog[Act | None]):
             return
         self._show()
 
-    async def _remove(self, session: PastSession) -> None:
+    async def _remove(self, session: PastSession, row: SessionRow) -> None:
         """Take an earlier session off the list: archive it, or delete it, as far as that can be. Or bring it back."""
-        key, row = self._key, self._row
-        if row is not None and row.is_tab:
+        if row.is_tab:
             self._say(Content(keys_in_force(self).hint("It's open; {close_tab} closes its tab")))
             return
-        if row is not None and row.state == OpenMode.ELSEWHERE.value:
+        if row.state == OpenMode.ELSEWHERE.value:
             self._say(shown(f"It's {row.why or row.state}", "$text-warning"))
             return
         is_deleted: bool | None = False
@@ -664,7 +668,7 @@ class SessionsDialog(Dialog[Act | None]):
             self.notify("Removed the session.")
         elif is_deleted is not None:
             self._kept.add(session.key)
-            self._notice = (key, Content(told))
+            self._notice = (row.key, Content(told))
             await self._source.archive(session)
 
     def _say(self, what: Content) -> None:

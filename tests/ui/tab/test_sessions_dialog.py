@@ -323,6 +323,16 @@ async def test_a_session_that_is_open_elsewhere_is_not_removed() -> None:
         assert pages.done == []
 
 
+async def test_what_is_removed_is_what_was_at_the_cursor_whatever_follows() -> None:
+    pages = Pages(([listed("s1", "First"), listed("s2", "Second")], None))
+    pages.deleting = ()
+    pages.ways["s2"] = (OpenMode.ELSEWHERE, "open in another acp-tui")
+    async with open_dialog(SessionsDialog(pages)) as page:
+        await loaded(page)
+        await page.press_at_once("ctrl+x", "down")
+        await page.until(lambda: pages.done == [("archive", "s1")])
+
+
 async def test_archived_sessions_are_listed_while_the_user_searches() -> None:
     pages = Pages((ONE, None), recordings=[replace(recorded("r1", "About zebras"), is_archived=True)])
     async with open_dialog(SessionsDialog(pages)) as page:

@@ -368,10 +368,9 @@ class SettingsScreen(ListDialog[None]):
             text = f"{error}; {error.hint}" if error.hint else str(error)
             self.notify(text, title="Settings", severity="error", markup=False)
 
-    @work
-    async def action_reset(self) -> None:
+    def action_reset(self) -> None:
         if self._item is not None and self._item.is_editable:
-            await self._write(self._item, None)
+            self.run_worker(self._write(self._item, None))
 
     @work
     async def action_open_file(self) -> None:
