@@ -206,7 +206,8 @@ def drop_if_unseen(screen: Screen[None], event: events.Key, guard: AnswerGuard, 
     if actions & {"revert", "revert_hunk", "revert_file", "copy_back"}:
         is_repeated = guard.repeats(event)
         if is_repeated or not (is_shown and guard.was_shown_before(event)):
-            screen.notify(TOO_SOON.format(again="press it again") if is_repeated else NOT_SHOWN, severity="warning")
+            again = TOO_SOON.format(wait_s=1, again="press it again")
+            screen.notify(again if is_repeated else NOT_SHOWN, severity="warning")
             event.stop()
             event.prevent_default()
     guard.takes(event)

@@ -173,7 +173,7 @@ class Keys:
             return False
         self._entered = at_s, before[1]
         if (warn := getattr(screen, "warn", None)) is not None:
-            warn(TOO_SOON.format(again="press Enter again"))
+            warn(TOO_SOON.format(wait_s=1, again="press Enter again"))
             self.ask_again("", None, partial(warn, ""))
         return True
 

@@ -38,10 +38,8 @@ LATE_KEY_S: Final = 0.03
 """While keys wait to be handled, or don't count yet, look again this often."""
 SHOWN, IN_PLACE, ON_SCREEN, TOLD = "question", "place", "question on screen", "too soon"
 """What is to be shown by the terminal; the others are to be on the user's own screen, the last one for a warning."""
-TOO_SOON: Final = "Too soon to count: pause, then {again}"
-TOO_SOON_AGAIN: Final = "Too soon to count: pause for 2 s, then {again}"
-"""What to say of the same key again: it may be held, and what a terminal shows late takes up to a second more."""
-BEHIND: Final = "Too soon: this terminal may show it {lag_s:g} s late. Wait, then {again}"
+PAUSE: Final = "pause {wait_s} s, then {again}"
+TOO_SOON: Final = f"Too soon: {PAUSE}"
 ASKED_ELSEWHERE: Final = "Ignored: acp-tui has just asked something else. Pause until that is gone, then {again}"
 HELD: Final = "{what} in a moment; to write instead, type on"
 """What a held key will do."""
@@ -255,10 +253,15 @@ class AnswerGuard:
 
     def why_not(self, again: str, *, must_be_seen: bool = True) -> str:
         """Why the last key or click didn't count, and what to do: `again`."""
-        lag_s = self._fence.lag_s if must_be_seen and self._times[ON_SCREEN] == math.inf and self._fence else 0.0
-        too_soon = TOO_SOON_AGAIN if self._may_repeat else TOO_SOON
-        why = ASKED_ELSEWHERE if self.is_asked_elsewhere else BEHIND if lag_s else too_soon
-        return why.format(again=again, lag_s=lag_s)
+        why = ASKED_ELSEWHERE if self.is_asked_elsewhere else TOO_SOON
+        return why.format(again=again, wait_s=self.wait_s(must_be_seen=must_be_seen))
+
+    def wait_s(self, *, must_be_seen: bool = True) -> int:
+        """How many seconds to pause before the last key or click counts. Until it was shown, it may seem to be held."""
+        shown_at = self._times[ON_SCREEN if must_be_seen else SHOWN]
+        lag_s = self._fence.lag_s if must_be_seen and shown_at == math.inf and self._fence is not None else 0.0
+        may_repeat = self._may_repeat or self._pressed_at < shown_at
+        return math.ceil(max(REPEAT_S if may_repeat else GUARD_S, lag_s + GUARD_S))
 
 
 class QuestionGuard(AnswerGuard):

@@ -21,7 +21,7 @@ from acp_tui.conversation.conversation import Conversation
 from acp_tui.conversation.facts import PermissionRequest, RequestKey
 from acp_tui.conversation.request_outline import ShownRequest
 from acp_tui.ui.commands.keys import keys_in_force
-from acp_tui.ui.kit.answer_guard import AnswerGuard
+from acp_tui.ui.kit.answer_guard import PAUSE, AnswerGuard
 from acp_tui.ui.kit.dialog import key_lines
 from acp_tui.ui.kit.line_view import StripView
 from acp_tui.ui.kit.notice_lines import AskingChanged
@@ -544,7 +544,8 @@ class RequestBody(Vertical):
         if left_out:
             return f"{left_out:,} characters can't be shown: {again} to allow it anyway"
         # The card says its keys again.
-        return "" if self.source is self else f"You have seen all of it now: {again} to allow it"
+        pause = PAUSE.format(wait_s=self._host.guard.wait_s(), again=again)
+        return "" if self.source is self else f"You have seen all of it now: {pause} to allow it"
 
     def option_at(self, event: MouseEvent) -> int | None:
         if not self._options.region.contains(*event.screen_offset):

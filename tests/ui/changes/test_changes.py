@@ -356,7 +356,7 @@ async def test_a_held_key_reverts_one_file_and_so_does_one_pressed_twice(root: P
         for pause_s in (0.2, *[0.03] * 20):
             clock.now_s += pause_s
             await page.press("x")
-        assert {*page.app.said} == {TOO_SOON.format(again="press it again")}
+        assert {*page.app.said} == {TOO_SOON.format(wait_s=1, again="press it again")}
         assert (root / "b.py").read_bytes() == b"x\n"
         clock.pass_guard()
         await page.until_previewed()

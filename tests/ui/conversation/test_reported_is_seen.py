@@ -187,7 +187,7 @@ async def test_the_full_screen_goes_on_where_the_card_ended() -> None:
         assert "line 19" not in page.text
         await page.press("y")
         assert "line 19" in page.text
-        assert "You have seen all of it now: press y again to allow it" in _words(page), page.text
+        assert "You have seen all of it now: pause 2 s, then press y again to allow it" in _words(page), page.text
         page.clock.pass_guard()
         await page.press("y")
         assert page.decisions == {"call": ALLOW.option_id}
@@ -200,7 +200,7 @@ async def test_what_fits_the_whole_screen_needs_no_reading_on() -> None:
         await page.enter_card()
         await page.press("1")
         assert page.decisions == {}
-        assert "You have seen all of it now: press 1 again to allow it" in _words(page), page.text
+        assert "You have seen all of it now: pause 2 s, then press 1 again to allow it" in _words(page), page.text
 
 
 @pytest.mark.parametrize("size", [(100, 40), (80, 24), (40, 12)])
@@ -217,7 +217,7 @@ async def test_what_was_seen_on_the_full_screen_is_seen_on_the_card(size: tuple[
             assert "seen all of it" not in _words(page), page.text
             assert "f full screen" in page.text or "f to see it and answer" in _words(page), page.text
             await page.press("f")
-            assert "You have seen all of it now: press 1 again to allow it" in _words(page), page.text
+            assert "You have seen all of it now: pause 2 s, then press 1 again to allow it" in _words(page), page.text
         page.clock.pass_guard()
         await page.press("1")
         assert page.decisions == {"call": ALLOW.option_id}

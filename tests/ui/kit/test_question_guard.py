@@ -118,7 +118,7 @@ async def test_a_key_that_is_held_is_text_if_another_letter_follows(question: Qu
 async def test_a_key_that_is_pressed_again_is_no_text_until_another_letter_follows(question: Question) -> None:
     await question.press(*"yyy", after_s=0.2)
     assert (question.done, question.draft) == ([], "")
-    assert question.warning == "Too soon to count: pause for 2 s, then press it again"
+    assert question.warning == "Too soon: pause 2 s, then press it again"
     await question.press("e", after_s=0.2)
     await question.wait(10)
     assert (question.done, question.draft) == ([], "yyye")
@@ -149,7 +149,7 @@ async def test_anything_that_happens_ends_the_hold(question: Question, ends: str
 async def test_a_key_that_decides_too_soon_is_told_so_and_is_text_if_another_follows(question: Question) -> None:
     question.guard.arm()
     await question.press("y")
-    assert question.warning == "Too soon to count: pause, then press it again"
+    assert question.warning == "Too soon: pause 1 s, then press it again"
     assert question.draft == ""
     await question.press("o", after_s=0.2)
     await question.wait(10)
@@ -421,7 +421,12 @@ async def test_only_a_question_that_was_on_the_users_screen_needs_no_time_to_get
     multiplexer.pass_on(card.clock())
     await card.press("enter")
     assert card.allowed == (was_shown and not is_other)
-    assert ("this terminal may show it 5 s late" in card.warning) == (not card.allowed)
+    if not card.allowed:
+        assert card.warning == "Too soon: pause 6 s, then press it again"
+        card.clock.now_s += multiplexer.lag_s
+        multiplexer.pass_on(card.clock())
+        await card.press("enter", after_s=1.0)
+        assert card.allowed
 
 
 async def test_the_focus_does_not_restart_the_time_that_a_question_needs_to_get_there(

@@ -318,9 +318,9 @@ async def test_keys_and_clicks_count_only_some_time_after_it_appeared() -> None:
         await page.ask("call", content=(EDIT,))
         await page.enter_card()
         await page.press("f", "1")
-        assert "Too soon to count: pause, then press 1 again" in page.text
+        assert "Too soon: pause 1 s, then press 1 again" in page.text
         await page.click("Allow once")
-        assert "Too soon to count: pause, then click again" in page.text
+        assert "Too soon: pause 1 s, then click again" in page.text
         await page.press("tab", "shift+tab", "enter")
         assert page.decisions == {}
         page.clock.pass_guard()

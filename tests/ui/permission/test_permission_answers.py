@@ -484,11 +484,11 @@ async def test_a_key_or_click_that_came_too_early_is_answered_by_what_to_do() ->
     async with open_page() as page:
         await page.ask("call")
         await page.click("Allow once")
-        assert "Too soon to count: pause, then click again" in page.text
+        assert "Too soon: pause 1 s, then click again" in page.text
         await page.press("2")
-        assert "Too soon to count: pause, then press 2 again" in page.text
+        assert "Too soon: pause 1 s, then press 2 again" in page.text
         await page.press("down", "enter")
-        assert "Too soon to count: pause, then press Enter again" in page.text
+        assert "Too soon: pause 1 s, then press Enter again" in page.text
         await page.press("down")
         assert "Too soon" not in page.text
         assert page.decisions == {}
@@ -501,7 +501,7 @@ async def test_a_key_right_behind_tab_gets_to_the_card_and_is_too_soon() -> None
         await page.press_at_once("tab", "1")
         assert page.draft == "my draft"
         assert page.decisions == {}
-        assert "Too soon to count: pause, then press 1 again" in page.text
+        assert "Too soon: pause 1 s, then press 1 again" in page.text
 
 
 AGENT = AgentCommand("one", ("/bin/one",))
@@ -537,7 +537,7 @@ async def test_that_a_key_came_too_soon_gives_way_to_the_keys_with_the_next_one(
     async with open_page() as page:
         await page.ask("call")
         await page.press("tab", *(["f"] if place == "full screen" else []), "1")
-        assert "Too soon to count: pause, then press 1 again" in page.text
+        assert "Too soon: pause 1 s, then press 1 again" in page.text
         page.clock.pass_guard()
         await page.press("down")
         assert "Too soon" not in page.text
@@ -610,7 +610,7 @@ async def test_a_request_that_changed_while_the_user_looked_elsewhere_cannot() -
         await page.apply(call("call", title="Delete a file"))
         await page.press("escape", "n")
         assert page.decisions == {}
-        assert "Too soon to count: pause, then press n again" in page.text
+        assert "Too soon: pause 1 s, then press n again" in page.text
 
 
 async def test_on_the_full_screen_too_what_was_read_can_be_rejected_at_once() -> None:

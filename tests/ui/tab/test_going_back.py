@@ -316,7 +316,7 @@ async def test_a_second_enter_at_once_is_not_for_what_the_first_one_opened() -> 
         assert "Enter do it" in page.text
         await page.press("enter", "enter")
         assert "◉ Go on with another agent" in page.text
-        assert "Too soon to count: pause, then press Enter again" in page.text
+        assert "Too soon: pause 1 s, then press Enter again" in page.text
         await page.press_slowly("enter")
         await page.until(lambda: "◉ Go on with another agent" not in page.text)
 
@@ -340,7 +340,7 @@ async def test_enter_again_is_not_for_what_the_terminal_does_not_show_yet(
         await page.until(lambda: "◉ Go on with another agent" in page.text)
         await page.press_slowly(*keys)
         assert "◉ Go on with another agent" in page.text
-        assert "Too soon to count: pause, then press Enter again" in page.text
+        assert "Too soon: pause 1 s, then press Enter again" in page.text
         for tell in shown.values():
             tell(time.monotonic())
         await page.press_slowly("enter")
