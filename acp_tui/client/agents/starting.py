@@ -165,7 +165,8 @@ def sandboxed(command: AgentCommand, folder: Path | None, plan: SandboxPlan | No
     start = start_of(command, folder)
     given = {name: start.env[name] for name in (*command.env, *_OF_NPX) if name in start.env}
     argv = (find_program(command, start.env.get("PATH")), *start.args)
-    folders = (folder or start.folder, *plan.directories)
+    # No session gets one that is missing, and bubblewrap wouldn't start for it.
+    folders = (folder or start.folder, *filter(Path.is_dir, plan.directories))
     return make_sandbox(plan.profile, command.name, command.runner, folders, plan.refuse, argv, given)
 
 

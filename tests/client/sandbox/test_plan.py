@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 
 import pytest
 
 from acp_tui.client.agents.address import read_address
 from acp_tui.client.agents.command import AgentCommand, Sandboxes, sandboxes_of
+from acp_tui.client.agents.starting import sandboxed
 from acp_tui.client.errors import AgentNotRunnable
+from acp_tui.client.sandbox import sandbox
+from acp_tui.client.sandbox.engines import Engine
 from acp_tui.client.settings.reader import read_settings
 from acp_tui.client.settings.settings import READ_ONLY, WORKSPACE, SandboxProfile
 
@@ -53,6 +58,20 @@ def test_without_a_word_there_is_no_sandbox() -> None:
 def test_a_sandbox_that_does_not_exist_starts_nothing() -> None:
     with pytest.raises(AgentNotRunnable, match="no sandbox named 'wrokspace'"):
         AgentCommand("a", ("a",), sandbox="wrokspace").planned_in(Sandboxes())
+
+
+def test_an_additional_directory_that_is_missing_keeps_no_agent_from_starting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandbox, "engine_for", lambda _: Engine("bubblewrap"))
+    folders = tuple(Path(os.path.realpath(tmp_path)) / name for name in ("project", "notes", "missing"))
+    for folder in folders[:2]:
+        folder.mkdir()
+    plan = AgentCommand("a", ("a",)).planned_in(Sandboxes("workspace", directories=folders[1:]))
+    made = sandboxed(AgentCommand("a", (sys.executable,)), folders[0], plan)
+    assert made is not None
+    made.box.discard()
+    assert made.box.folders == folders[:2]
 
 
 def test_an_agent_elsewhere_cannot_be_put_in_one_and_that_is_said() -> None:
