@@ -130,11 +130,12 @@ class ChangesScreen(ModalScreen[None]):
     PLACE: Final = "changes"
     BINDINGS: ClassVar[list[BindingType]] = [*CLOSING, *bindings_of(place=PLACE)]
 
-    def __init__(self, folder: FolderChanges, comments: list[Comment]) -> None:
-        """Comments on lines are added to `comments`."""
+    def __init__(self, folder: FolderChanges, comments: list[Comment], whose: str = "") -> None:
+        """Comments on lines are added to `comments`. `whose` changes they are goes into the title."""
         super().__init__()
         self._folder = folder
         self._comments = comments
+        self._titled = f"Changes of {whose}" if whose else "Changes"
         self._list = ChangeList()
         self._title = Static(classes="changes-title", markup=False)
         self._since = Static(classes="changes-since", markup=False)
@@ -169,7 +170,7 @@ class ChangesScreen(ModalScreen[None]):
         changes = self._folder.changes
         self._list.show_changes([changes[path] for path in sorted(changes)], wanted)
         since = self._folder.since + OPENED * (not self._is_in_worktree)
-        self._title.update(f"Changes  {self._folder.summary()}" if changes else "Changes")
+        self._title.update(f"{self._titled}  {self._folder.summary()}" if changes else self._titled)
         who = f"since {since} (any program)"
         notes = self._folder.notes
         nothing = f"No change is known since {since}." if notes else f"Nothing has changed since {since}."

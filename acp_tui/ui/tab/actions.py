@@ -349,12 +349,12 @@ class Actions:
 
     # Terminals and changes
 
-    def show_changes(self) -> None:
+    def show_changes(self, whose: str = "") -> None:
         changes = self.tab.changes
         if changes is None:
             self.tab.say(f"{self.tab.writing.why_not or NO_SESSION}.")
         elif changes.is_listed_or_say():
-            self.tab.app.push_screen(ChangesScreen(changes, self.tab.prompt.comments))
+            self.tab.app.push_screen(ChangesScreen(changes, self.tab.prompt.comments, whose))
 
     def review(self, changes: FolderChanges, path: str) -> None:
         """Show how the file has changed."""

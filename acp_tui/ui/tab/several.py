@@ -231,7 +231,8 @@ class CompareDialog(ListDialog["Compared | Tab | None"]):
     def action_review(self) -> None:
         """Show what has changed in the worktree."""
         if self._list.row is not None:
-            self._list.row.value.tab.actions.show_changes()
+            tab = self._list.row.value.tab
+            tab.actions.show_changes(tab.lead)
 
     def action_choose(self) -> None:
         if self._list.row is not None:

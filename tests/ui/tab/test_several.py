@@ -254,7 +254,7 @@ async def test_a_review_copies_single_files_of_several(open_desk: OpenDesk, monk
     async with open_desk(SESSION, OWN) as desk:
         await start_both(desk)
         await desk.press("f5")
-        await desk.shows("a.txt", "prompt.txt")
+        await desk.shows("Changes of scripted", "a.txt", "prompt.txt")
         await desk.press("b")
         await desk.shows("a.txt is copied to ")
         home = desk.tabs[0].cwd
@@ -263,7 +263,7 @@ async def test_a_review_copies_single_files_of_several(open_desk: OpenDesk, monk
         await desk.press("escape")
         await desk.shows("Worktrees of ")
         await desk.press("down", "f5")
-        await desk.shows("a.txt", "prompt.txt")
+        await desk.shows("Changes of other", "a.txt", "prompt.txt")
         await desk.press("b")
         await desk.shows("a.txt isn't copied: ")
         assert home.joinpath("a.txt").read_text() == "one\ntwo\n"
