@@ -205,8 +205,14 @@ class RequestOutline:
             yield Remark(make_visible(request.note), "note")
         yield Heading(self._asked.title)
         is_told = call.shown_title in (request.title or "") or call.shown_title in (line, f"`{line}`")
+        changed = tool_calls.changed_paths(call.content)
+        located = [each for each in call.locations if each.path not in (*changed, command and command.cwd)]
+        places = [make_visible_path(shown_location(each, cwd)) for each in located]
         if request.title is not None and not is_told and not request.is_alone:
-            yield Remark(visible_title(call), "strong")
+            title = visible_title(call)
+            if call.kind in VERBS and len(places) == 1 and places[0] != HERE and places[0] not in title:
+                title = f"{title}: {places.pop()}"
+            yield Remark(title, "strong")
         if request.description is not None:
             yield Remark(_visible(request.description), "plain")
         for label in REASON_LABELS:
@@ -218,14 +224,10 @@ class RequestOutline:
             # The client's own note already names the warnings of its own question.
             if warning not in (request.note or ""):
                 yield Remark(make_visible(warning), "warning")
-        changed = tool_calls.changed_paths(call.content)
         self._note(
             *changed, *(shown_path(path, cwd) for path in changed), *(location.path for location in call.locations)
         )
-        for location in call.locations:
-            if location.path not in (*changed, command and command.cwd):
-                place = make_visible_path(shown_location(location, cwd))
-                yield Remark("in the session's folder" if place == HERE else f"at {place}")
+        yield from (Remark("in the session's folder" if place == HERE else f"at {place}") for place in places)
         given = call.raw_input.get("cwd") if isinstance(call.raw_input, Mapping) else None
         folders = (given, command.cwd if command is not None else None)
         paths = [*changed, *(location.path for location in call.locations), *(each for each in folders if each)]

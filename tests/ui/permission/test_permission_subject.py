@@ -1,5 +1,6 @@
 """How the subject of a permission request is drawn: commands, terminals, text, and the raw report."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -202,6 +203,22 @@ def test_texts_that_differ_in_anything_are_all_told(title: str, line: str, cwd: 
     content = (TerminalContent(TerminalId("ours")),)
     asked = AskedCommand(line, cwd)
     assert draw(asks="Run command?", command=asked, title=title, kind="execute", content=content) == told
+
+
+@pytest.mark.parametrize(
+    ("title", "names", "told"),
+    [
+        ("Edit files", ["a.py"], ["Edit files: a.py"]),
+        ("Edit files", ["a.py", "b/c.py"], ["Edit files", "at a.py", "at b/c.py"]),
+        ("Edit a.py", ["a.py"], ["Edit a.py", "at a.py"]),
+    ],
+)
+def test_a_title_that_names_no_file_is_followed_by_the_only_one(
+    title: str, names: Sequence[str], told: list[str]
+) -> None:
+    """Like codex-acp 2.6.0 asks."""
+    locations = tuple(Location(f"/project/{name}") for name in names)
+    assert draw(asks="Make edits?", title=title, kind="edit", locations=locations)[: len(told)] == told
 
 
 def test_texts_keep_their_lines() -> None:
