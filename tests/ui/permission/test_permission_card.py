@@ -1,5 +1,6 @@
 """The permission card: what it shows of a request, how long it stays, and what the conversation keeps."""
 
+import re
 from itertools import product
 
 import pytest
@@ -331,6 +332,17 @@ async def test_on_a_small_screen_the_way_to_read_all_is_named_before_other_keys(
         await page.ask("second", title="Edit other.py", content=(LONG_DIFF,))
         await page.enter_card()
         assert "f full screen · PgDn more · [ ] other requests" in page.text
+
+
+async def test_a_card_without_the_keyboard_says_how_many_lines_are_not_in_view() -> None:
+    lines = "".join(f"line {number:03}\n" for number in range(1, 101))
+    async with open_page(size=(80, 24)) as page:
+        await page.ask("call", content=(TextDiff("/project/long.py", lines),))
+        last = max(int(number) for number in re.findall(r"line (\d{3})", page.text))
+        assert f"Tab to answer · … {100 - last} more lines" in page.text
+        await page.pilot.resize_terminal(80, 200)
+        assert "line 100" in page.text
+        assert "more line" not in page.text
 
 
 async def test_options_stay_in_place_when_the_card_gets_the_focus_and_says_something() -> None:
