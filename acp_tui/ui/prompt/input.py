@@ -31,6 +31,7 @@ from acp_tui.ui.kit.desktop import edit_text
 from acp_tui.ui.kit.notice_lines import ROWS_SHARE
 from acp_tui.ui.prompt.draft import DraftArea
 from acp_tui.ui.textual_gaps.internals import press_in
+from acp_tui.ui.textual_gaps.terminal_input import LINE_END
 
 if TYPE_CHECKING:
     from acp_tui.client.line_comments import Comment
@@ -113,6 +114,7 @@ LOOK_AGAIN_S: Final = 0.25
 """While a card waits for a draft to be sent or deleted, or for another screen to close, look this often."""
 PLACEHOLDER: Final = "Write a prompt. {send} sends it, {new_line} starts a new line"
 SHELL: Final = "Enter runs this in your shell, not in the agent"
+EARLY: Final = "Typed before acp-tui was ready: Enter sends it"
 WHY_NOT: Final = "Why not? Enter rejects it and sends this as your next prompt"
 WHY_NOT_PLACEHOLDER: Final = "A reason, or leave it empty. Esc: don't reject it yet"
 REMOVE_HINT: Final = "Backspace removes"
@@ -219,7 +221,10 @@ class PromptInput(DraftArea):
         self.note_press(event)
         self.end_saying()
         self._has_closed_reason &= event.key == "escape"
-        if self._is_handled(event):
+        if event.key == LINE_END:
+            self.insert("\n")
+            self.border_title = EARLY
+        elif self._is_handled(event):
             event.stop()
             event.prevent_default()
 
@@ -506,7 +511,8 @@ class PromptInput(DraftArea):
     def _note_text(self) -> None:
         """Say what becomes of the draft, if that isn't what is usual."""
         self._tell_key_helpers()
-        title = SHELL if self.text.startswith("!") else None
+        early = EARLY if self.text and self.border_title == EARLY else None
+        title = SHELL if self.text.startswith("!") else early
         if self._rejection is None and self.border_title != title:
             self.border_title = title
 
