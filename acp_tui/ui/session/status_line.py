@@ -371,8 +371,8 @@ class StartingLine(Static):
         self.tell()
 
     def tell(self) -> None:
-        if self._phase == FIRST_PHASE and self.is_attached and self.screen not in self.app.screen_stack[-1:]:
-            self._since = self._now()  # the user is asked before the agent is started
+        if self.is_attached and self.screen in self.app.screen_stack[:-1]:
+            self._since = self._now()  # the user is asked something, such as to log in
         seconds = int(self._now() - self._since)
         phase = "" if self._phase == FIRST_PHASE else self._phase
         took = clock(seconds) if seconds >= PATIENCE_S else ""
