@@ -108,7 +108,8 @@ def print_keys(args: Args) -> int:
     is_json = args.format == "json"
     each: Sequence[PickerRow[Command]] = list(help.help_rows(keys_in_force, is_each=True))
     shown = each if is_json and not args.word else help.matching_rows(keys_in_force, args.word or " " * args.all)
-    status = ExitCode.DONE if shown else _nothing_matches("key or command", args.word, each)
+    turn_on = f"; to turn it on: acp-tui settings {args.word}" * (args.word in keymap.PRESETS)
+    status = ExitCode.DONE if shown else _nothing_matches("key or command", args.word, each, turn_on)
     if is_json:
         data = [
             {
