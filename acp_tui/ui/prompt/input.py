@@ -171,17 +171,14 @@ class PromptInput(DraftArea):
     class DropRequested(Message):
         """The user doesn't want to send the last output or comment with the next prompt."""
 
-    class ImagesChanged(Message):
-        def __init__(self, images: tuple[PastedImage, ...]) -> None:
-            super().__init__()
-            self.images = images
-
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
         super().__init__(id=id)
         self.cwd = Path.cwd()
         """The session's folder. Mentions of files in it use short names."""
         self.images: tuple[PastedImage, ...] = ()
         """Attached to the next prompt."""
+        self.show_images: Callable[[Sequence[PastedImage]], None] = lambda images: None
+        """Called when they change."""
         self.comments: list[Comment] = []
         """On lines of diffs, for the next prompt, which ends with them."""
         self._rejection: Rejection | None = None
@@ -260,7 +257,7 @@ class PromptInput(DraftArea):
             self.editing_mode.insert()
         return super().insert(text, *args, **options)
 
-    def action_send(self, *, is_other_way: bool = False) -> None:
+    def action_send(self, is_other_way: bool = False) -> None:
         """Send the draft. If it's the reason for a rejection, reject first; a blank one without comments isn't sent.
 
         A backslash at the end of the draft starts a new line instead, as in a shell. `is_other_way`: see `Submitted`.
@@ -291,10 +288,6 @@ class PromptInput(DraftArea):
         """Put a message that wasn't sent back into the draft, before newer text."""
         self.put_before(message.text)
         self._set_images((*message.images, *self.images))
-
-    def action_send_other_way(self) -> None:
-        """Send the draft into the agent's turn if Enter would queue it, and the reverse."""
-        self.action_send(is_other_way=True)
 
     async def action_cancel(self) -> None:
         """Go from the reason back to its card, without rejecting; otherwise stop what is running or waiting."""
@@ -366,11 +359,12 @@ class PromptInput(DraftArea):
 
     def remove_image(self, index: int) -> None:
         self._set_images(self.images[:index] + self.images[index + 1 :])
+        self.screen.set_focus(self)
 
     def _set_images(self, images: tuple[PastedImage, ...]) -> None:
         if images != self.images:
             self.images = images
-            self.post_message(self.ImagesChanged(images))
+            self.show_images(images)
 
     # What the draft is for
 
@@ -548,12 +542,9 @@ class ImageChips(Static):
 
     DEFAULT_CSS = "ImageChips { display: none; height: auto; max-height: 3; }"
 
-    class Removed(Message):
-        """The user removed this image."""
-
-        def __init__(self, index: int) -> None:
-            super().__init__()
-            self.index = index
+    def __init__(self, remove: Callable[[int], None]) -> None:
+        super().__init__()
+        self.action_remove = remove
 
     def show(self, images: Sequence[PastedImage]) -> None:
         self.display = bool(images)
@@ -562,9 +553,6 @@ class ImageChips(Static):
             for index, image in enumerate(images)
         ]
         self.update(Content(" ").join([*chips, Content.styled(REMOVE_HINT, "$foreground-muted")]))
-
-    def action_remove(self, index: int) -> None:
-        self.post_message(self.Removed(index))
 
 
 def _label(image: PastedImage) -> str:
@@ -577,20 +565,10 @@ class PromptFrame(Vertical):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
         super().__init__(id=id)
-        self._chips = ImageChips()
         self.prompt = PromptInput(id="prompt")
+        self._chips = ImageChips(self.prompt.remove_image)
+        self.prompt.show_images = self._chips.show
 
     def compose(self) -> ComposeResult:
         yield self._chips
         yield self.prompt
-
-    @on(PromptInput.ImagesChanged)
-    def _show_images(self, message: PromptInput.ImagesChanged) -> None:
-        message.stop()
-        self._chips.show(message.images)
-
-    @on(ImageChips.Removed)
-    def _remove_image(self, message: ImageChips.Removed) -> None:
-        message.stop()
-        self.prompt.remove_image(message.index)
-        self.screen.set_focus(self.prompt)
