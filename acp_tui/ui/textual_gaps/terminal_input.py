@@ -214,16 +214,13 @@ class InputParser(XTermParser):
             yield from map(self._mended, super().feed(repaired))
 
     def _begin(self, events: list[Message]) -> Iterable[Message]:
-        """What the first events mean. Several lines may be a paste, which nothing marks yet.
-
-        Enter doesn't send them: the user may have yet to see them.
-        """
+        """What the first events mean. Several lines may be a paste, which nothing marks: Enter doesn't send them."""
         now_s, typed = time.monotonic(), "".join(map(_typed, events))
         if now_s >= self._begun_until_s:
             return events
         self._begun += typed
         are_several = "\n" in self._begun.strip("\n")
-        over_s = now_s + (HELD_S if are_several else EARLY_S)
+        over_s = now_s + (HELD_S if are_several else EARLY_S)  # the user may have yet to see several
         self._begun_until_s = over_s if typed else min(self._begun_until_s, over_s)
         enter = (LINE_END, None) if are_several else ("enter", "\r")
         return [Key(*enter) if _typed(event) == "\n" else event for event in events]
