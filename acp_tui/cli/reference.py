@@ -139,16 +139,13 @@ def _plain(rows: Sequence[PickerRow[Command]]) -> Iterator[str]:
     ids = max(len(row.value.id) for row in rows)
     width = ids + WAYS_COLUMNS
     for heading, of_place in groupby(rows, lambda row: row.group):
-        named = [(f"{row.value.id:<{ids}}  {_ways(row)}", row.label) for row in of_place]
+        ways = ((row, filter(None, (row.aside, *(f"/{each}" for each in row.value.slashes)))) for row in of_place)
+        named = [(f"{row.value.id:<{ids}}  {' '.join(way)}", row.label) for row, way in ways]
         yield f"\n{heading}"
         if sys.stdout.isatty():
             yield table(named, width if columns() - width - 4 >= MIN_ROOM else width - 3).rstrip()
         else:
             yield from (f"  {name:<{width}}  {label}" for name, label in named)
-
-
-def _ways(row: PickerRow[Command]) -> str:
-    return " ".join(filter(None, (row.aside, *(f"/{each}" for each in row.value.slashes))))
 
 
 def _show_with_notes(lines: Iterable[str], notes: Iterable[str]) -> None:

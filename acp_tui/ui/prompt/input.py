@@ -52,7 +52,9 @@ def mentions_of_dropped(text: str, cwd: Path) -> str | None:
         paths = [path for word in words if (path := _path(word)) is not None]
         # Not `Path.exists`, which raises for a name that is too long.
         if 0 < len(words) == len(paths) <= MAX_FILES and all(map(os.path.exists, paths)):
-            mentions = [mention_of(_shown(path, cwd)) for path in paths]
+            # Short in the session's folder. A folder ends with a slash, as in completion.
+            near = [path.relative_to(cwd) if path.is_relative_to(cwd) and path != cwd else path for path in paths]
+            mentions = [mention_of(f"{path}/" if (cwd / path).is_dir() else str(path)) for path in near]
             return "".join(f"{mention} " for mention in mentions) if all(mentions) else None
     return None
 
@@ -70,12 +72,6 @@ def _path(word: str) -> Path | None:
         address = urlsplit(word)
         word = unquote(address.path) if address.netloc in ("", "localhost") else ""
     return Path(word).expanduser() if word.startswith(("/", "~/")) else None
-
-
-def _shown(path: Path, cwd: Path) -> str:
-    """A short path if it's in the session's folder. A folder ends with a slash, as in completion."""
-    shown = str(path.relative_to(cwd)) if path.is_relative_to(cwd) and path != cwd else str(path)
-    return f"{shown}/" if path.is_dir() else shown
 
 
 class KeyHelper(Protocol):
@@ -117,7 +113,6 @@ SHELL: Final = "Enter runs this in your shell, not in the agent"
 EARLY: Final = "Typed before acp-tui was ready: Enter sends it"
 WHY_NOT: Final = "Why not? Enter rejects it and sends this as your next prompt"
 WHY_NOT_PLACEHOLDER: Final = "A reason, or leave it empty. Esc: don't reject it yet"
-REMOVE_HINT: Final = "Backspace removes"
 
 
 class _StashedDraft(NamedTuple):
@@ -552,7 +547,7 @@ class ImageChips(Static):
             Content.styled(f" {_label(image)} × ", Style(bold=True) + Style.from_meta({"@click": f"remove({index})"}))
             for index, image in enumerate(images)
         ]
-        self.update(Content(" ").join([*chips, Content.styled(REMOVE_HINT, "$foreground-muted")]))
+        self.update(Content(" ").join([*chips, Content.styled("Backspace removes", "$foreground-muted")]))
 
 
 def _label(image: PastedImage) -> str:
