@@ -34,7 +34,9 @@ async def test_it_names_the_agent_and_its_phase_and_after_a_while_how_long_it_ta
 
 
 @pytest.mark.parametrize("phase", ["", "opening a session"])
-async def test_the_time_in_which_the_user_is_asked_something_does_not_count(phase: str) -> None:
+async def test_the_time_in_which_the_user_is_asked_something_does_not_count(
+    phase: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     app = Starting()
     async with app.run_test():
         line = app.query_one(StartingLine)
@@ -42,9 +44,12 @@ async def test_the_time_in_which_the_user_is_asked_something_does_not_count(phas
         app.now += 60.0
         line.tell()
         assert "It has printed nothing." in str(line.content)
-        await app.push_screen(ModalScreen())
+        dialog, drawn = ModalScreen[None](), list[object]()
+        await app.push_screen(dialog)
+        monkeypatch.setattr(dialog, "refresh", lambda *regions, **_: drawn.extend(regions))
         app.now += 60.0
         line.tell()
+        assert line.region in drawn, "it is seen under the dialog"
         assert str(line.content).endswith(f"Starting demo{' · ' * bool(phase)}{phase}")
         app.pop_screen()
         line.show_phase("initializing")
