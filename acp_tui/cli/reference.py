@@ -108,7 +108,8 @@ def print_keys(args: Args) -> int:
     is_json = args.format == "json"
     each: Sequence[PickerRow[Command]] = list(help.help_rows(keys_in_force, is_each=True))
     shown = each if is_json and not args.word else help.matching_rows(keys_in_force, args.word or " " * args.all)
-    status = ExitCode.DONE if shown else _nothing_matches("key or command", args.word, each)
+    turn_on = f"; to turn it on: acp-tui settings {args.word}" * (args.word in keymap.PRESETS)
+    status = ExitCode.DONE if shown else _nothing_matches("key or command", args.word, each, turn_on)
     if is_json:
         data = [
             {
@@ -138,16 +139,13 @@ def _plain(rows: Sequence[PickerRow[Command]]) -> Iterator[str]:
     ids = max(len(row.value.id) for row in rows)
     width = ids + WAYS_COLUMNS
     for heading, of_place in groupby(rows, lambda row: row.group):
-        named = [(f"{row.value.id:<{ids}}  {_ways(row)}", row.label) for row in of_place]
+        ways = ((row, filter(None, (row.aside, *(f"/{each}" for each in row.value.slashes)))) for row in of_place)
+        named = [(f"{row.value.id:<{ids}}  {' '.join(way)}", row.label) for row, way in ways]
         yield f"\n{heading}"
         if sys.stdout.isatty():
             yield table(named, width if columns() - width - 4 >= MIN_ROOM else width - 3).rstrip()
         else:
             yield from (f"  {name:<{width}}  {label}" for name, label in named)
-
-
-def _ways(row: PickerRow[Command]) -> str:
-    return " ".join(filter(None, (row.aside, *(f"/{each}" for each in row.value.slashes))))
 
 
 def _show_with_notes(lines: Iterable[str], notes: Iterable[str]) -> None:

@@ -108,6 +108,7 @@ def test_keys_that_match_a_word_are_printed_rare_ones_too(capsys: pytest.Capture
         ("settings theme nord", "no setting matches 'theme nord'"),
         ("settings themee", "no setting matches 'themee'; did you mean theme?"),
         ("keys nothing", "no key or command matches 'nothing'"),  # its letters are in "Send the prompt into …"
+        ("keys vim", "no key or command matches 'vim'; to turn it on: acp-tui settings vim"),
         ("keys mouse", "no key or command matches 'mouse'"),
         ("keys serach", "no key or command matches 'serach'; did you mean search?"),
         ("keys qweue now", "no key or command matches 'qweue now'; did you mean queue now?"),

@@ -335,3 +335,26 @@ def test_a_prompt_typed_before_there_is_a_screen_is_sent_by_its_enter(waits_for:
             terminal.until(lambda: waits_for in terminal.said)
         terminal.type("hello\r")
         terminal.until(lambda: b"Esc cancels" in terminal.said)
+
+
+SCREEN_BEGINS: Final = b"\x1b[?1049h"
+
+
+@pytest.mark.parametrize("waits_for", [b"", b"\x1b]11;?", SCREEN_BEGINS])
+@pytest.mark.parametrize("at", [0, 4, 7])
+def test_lines_typed_before_there_is_a_screen_are_never_sent_as_one(at: int, waits_for: bytes, tmp_path: Path) -> None:
+    environ = {**environment(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
+    with process_on_terminal(["demo"], environ, tmp_path) as terminal:
+        stream = pyte.ByteStream(screen := pyte.Screen(80, 24))
+
+        def shown() -> str:
+            screen.reset()
+            stream.feed(terminal.said)
+            return "\n".join(row.strip() for row in screen.display)
+
+        terminal.type("one\rtwo\r"[:at])
+        terminal.until(lambda: waits_for in terminal.said)
+        terminal.type("one\rtwo\r"[at:])
+        terminal.until(lambda: "● demo" in shown() or "Esc cancels" in shown())
+        terminal.until(lambda: "Typed before acp-tui was ready: Enter sends it" in shown() or "› two" in shown())
+        assert ("│ one" in shown()) == ("│ two" in shown()) == ("Typed before" in shown())

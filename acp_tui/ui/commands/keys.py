@@ -63,6 +63,8 @@ class Keys:
         self._has_told_stray = False
         self._entered: tuple[float, Collection[Screen[Any]]] | None = None
         """When the last Enter was pressed, -inf if text followed, and the screens that were open then."""
+        self._was_text = True
+        """Whether the last key was text."""
 
     @property
     def idle_s(self) -> float:
@@ -119,7 +121,9 @@ class Keys:
             return False
         around = self._app.focused.ancestors_with_self if self._app.focused is not None else []
         card = next((at for at, place in enumerate(around) if place.has_class(ASKING)), -1)
-        for place in around[: card + 1]:  # the keys before this one go up to the card, and may move the focus
+        is_behind, self._was_text = event.is_printable and not self._was_text, event.is_printable
+        # What isn't text may move the focus before this key. Up to a card, it goes up to the card.
+        for place in around[: max(card + 1, is_behind)]:
             await caught_up(place)
         app, screen = self._app, self._app.screen
         if screen.focused is not None and not screen.focused.is_attached:

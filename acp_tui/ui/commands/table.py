@@ -183,7 +183,7 @@ def _of_a_tab() -> tuple[Command, ...]:
 COMMANDS: Final = (
     # In the prompt
     own("prompt", "send", "enter", "send", "Send the prompt", "queues it while the agent works"),
-    own("prompt", "steer", "alt+t", "send_other_way", "Send the prompt into the running turn",
+    own("prompt", "steer", "alt+t", "send(True)", "Send the prompt into the running turn",
         "if the agent supports it; otherwise queues it"),
     own("prompt", "new_line", "ctrl+j,shift+enter,alt+enter", "newline", "New line",
         "with Enter only if the terminal has Kitty's keyboard protocol (in tmux: set -s extended-keys always)"),

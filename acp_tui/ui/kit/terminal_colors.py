@@ -54,13 +54,10 @@ def shade_of(answer: bytes) -> Shade | None:
 
 
 def keep_keys(fd: int) -> None:
-    """From now on until acp-tui ends, echo no key of the terminal, and don't turn Enter into Ctrl+J."""
+    """From now on until acp-tui ends, echo no key of the terminal."""
     before = termios.tcgetattr(fd)
     atexit.register(_restore, fd, before)
     tty.setcbreak(fd, termios.TCSANOW)  # keeps what was typed before
-    mode = termios.tcgetattr(fd)
-    mode[tty.IFLAG] &= ~termios.ICRNL  # Python does it in 3.12.0 and 3.12.1 only
-    termios.tcsetattr(fd, termios.TCSANOW, mode)
 
 
 def _restore(fd: int, mode: list[Any]) -> None:

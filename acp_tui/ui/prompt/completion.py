@@ -476,7 +476,9 @@ class Completion:
         place = self._place
         assert place is not None
         line = self._prompt.document.get_line(place.row)
-        if suggestion.is_run and not goes_further and self._prompt.text == line[place.start : place.stop]:
+        # Before there is a session, the agent may have a command that was meant instead.
+        may_run = suggestion.is_run and not goes_further and self._context().conversation is not None
+        if may_run and self._prompt.text == line[place.start : place.stop]:
             self.close()
             self._prompt.set_draft(suggestion.written.rstrip())
             self._prompt.action_send()
@@ -505,7 +507,9 @@ class Completion:
         if place is None:
             self._left_alone = None
             self.close()
-        elif place != self._place and (self.is_open or (self._is_typed and not self._is_left_alone(place))):
+        elif place != self._place and (
+            self.is_open or (self._is_typed and self._left_alone != (place.row, place.start))
+        ):
             self._suggest_at(place)
 
     async def _look_at_mentions(self, text: str) -> None:
@@ -534,11 +538,6 @@ class Completion:
     @property
     def _beginning(self) -> tuple[int, int] | None:
         return (self._place.row, self._place.start) if self._place is not None else None
-
-    def _is_left_alone(self, place: _Place) -> bool:
-        if self._left_alone != (place.row, place.start):
-            self._left_alone = None
-        return self._left_alone is not None
 
     # Suggestions
 

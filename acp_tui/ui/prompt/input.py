@@ -31,6 +31,7 @@ from acp_tui.ui.kit.desktop import edit_text
 from acp_tui.ui.kit.notice_lines import ROWS_SHARE
 from acp_tui.ui.prompt.draft import DraftArea
 from acp_tui.ui.textual_gaps.internals import press_in
+from acp_tui.ui.textual_gaps.terminal_input import LINE_END
 
 if TYPE_CHECKING:
     from acp_tui.client.line_comments import Comment
@@ -51,7 +52,9 @@ def mentions_of_dropped(text: str, cwd: Path) -> str | None:
         paths = [path for word in words if (path := _path(word)) is not None]
         # Not `Path.exists`, which raises for a name that is too long.
         if 0 < len(words) == len(paths) <= MAX_FILES and all(map(os.path.exists, paths)):
-            mentions = [mention_of(_shown(path, cwd)) for path in paths]
+            # Short in the session's folder. A folder ends with a slash, as in completion.
+            near = [path.relative_to(cwd) if path.is_relative_to(cwd) and path != cwd else path for path in paths]
+            mentions = [mention_of(f"{path}/" if (cwd / path).is_dir() else str(path)) for path in near]
             return "".join(f"{mention} " for mention in mentions) if all(mentions) else None
     return None
 
@@ -69,12 +72,6 @@ def _path(word: str) -> Path | None:
         address = urlsplit(word)
         word = unquote(address.path) if address.netloc in ("", "localhost") else ""
     return Path(word).expanduser() if word.startswith(("/", "~/")) else None
-
-
-def _shown(path: Path, cwd: Path) -> str:
-    """A short path if it's in the session's folder. A folder ends with a slash, as in completion."""
-    shown = str(path.relative_to(cwd)) if path.is_relative_to(cwd) and path != cwd else str(path)
-    return f"{shown}/" if path.is_dir() else shown
 
 
 class KeyHelper(Protocol):
@@ -113,9 +110,9 @@ LOOK_AGAIN_S: Final = 0.25
 """While a card waits for a draft to be sent or deleted, or for another screen to close, look this often."""
 PLACEHOLDER: Final = "Write a prompt. {send} sends it, {new_line} starts a new line"
 SHELL: Final = "Enter runs this in your shell, not in the agent"
+EARLY: Final = "Typed before acp-tui was ready: Enter sends it"
 WHY_NOT: Final = "Why not? Enter rejects it and sends this as your next prompt"
 WHY_NOT_PLACEHOLDER: Final = "A reason, or leave it empty. Esc: don't reject it yet"
-REMOVE_HINT: Final = "Backspace removes"
 
 
 class _StashedDraft(NamedTuple):
@@ -169,17 +166,14 @@ class PromptInput(DraftArea):
     class DropRequested(Message):
         """The user doesn't want to send the last output or comment with the next prompt."""
 
-    class ImagesChanged(Message):
-        def __init__(self, images: tuple[PastedImage, ...]) -> None:
-            super().__init__()
-            self.images = images
-
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
         super().__init__(id=id)
         self.cwd = Path.cwd()
         """The session's folder. Mentions of files in it use short names."""
         self.images: tuple[PastedImage, ...] = ()
         """Attached to the next prompt."""
+        self.show_images: Callable[[Sequence[PastedImage]], None] = lambda images: None
+        """Called when they change."""
         self.comments: list[Comment] = []
         """On lines of diffs, for the next prompt, which ends with them."""
         self._rejection: Rejection | None = None
@@ -219,7 +213,10 @@ class PromptInput(DraftArea):
         self.note_press(event)
         self.end_saying()
         self._has_closed_reason &= event.key == "escape"
-        if self._is_handled(event):
+        if event.key == LINE_END:
+            self.insert("\n")
+            self.border_title = EARLY
+        elif self._is_handled(event):
             event.stop()
             event.prevent_default()
 
@@ -255,7 +252,7 @@ class PromptInput(DraftArea):
             self.editing_mode.insert()
         return super().insert(text, *args, **options)
 
-    def action_send(self, *, is_other_way: bool = False) -> None:
+    def action_send(self, is_other_way: bool = False) -> None:
         """Send the draft. If it's the reason for a rejection, reject first; a blank one without comments isn't sent.
 
         A backslash at the end of the draft starts a new line instead, as in a shell. `is_other_way`: see `Submitted`.
@@ -286,10 +283,6 @@ class PromptInput(DraftArea):
         """Put a message that wasn't sent back into the draft, before newer text."""
         self.put_before(message.text)
         self._set_images((*message.images, *self.images))
-
-    def action_send_other_way(self) -> None:
-        """Send the draft into the agent's turn if Enter would queue it, and the reverse."""
-        self.action_send(is_other_way=True)
 
     async def action_cancel(self) -> None:
         """Go from the reason back to its card, without rejecting; otherwise stop what is running or waiting."""
@@ -361,11 +354,12 @@ class PromptInput(DraftArea):
 
     def remove_image(self, index: int) -> None:
         self._set_images(self.images[:index] + self.images[index + 1 :])
+        self.screen.set_focus(self)
 
     def _set_images(self, images: tuple[PastedImage, ...]) -> None:
         if images != self.images:
             self.images = images
-            self.post_message(self.ImagesChanged(images))
+            self.show_images(images)
 
     # What the draft is for
 
@@ -506,7 +500,8 @@ class PromptInput(DraftArea):
     def _note_text(self) -> None:
         """Say what becomes of the draft, if that isn't what is usual."""
         self._tell_key_helpers()
-        title = SHELL if self.text.startswith("!") else None
+        early = EARLY if self.text and self.border_title == EARLY else None
+        title = SHELL if self.text.startswith("!") else early
         if self._rejection is None and self.border_title != title:
             self.border_title = title
 
@@ -542,12 +537,9 @@ class ImageChips(Static):
 
     DEFAULT_CSS = "ImageChips { display: none; height: auto; max-height: 3; }"
 
-    class Removed(Message):
-        """The user removed this image."""
-
-        def __init__(self, index: int) -> None:
-            super().__init__()
-            self.index = index
+    def __init__(self, remove: Callable[[int], None]) -> None:
+        super().__init__()
+        self.action_remove = remove
 
     def show(self, images: Sequence[PastedImage]) -> None:
         self.display = bool(images)
@@ -555,10 +547,7 @@ class ImageChips(Static):
             Content.styled(f" {_label(image)} × ", Style(bold=True) + Style.from_meta({"@click": f"remove({index})"}))
             for index, image in enumerate(images)
         ]
-        self.update(Content(" ").join([*chips, Content.styled(REMOVE_HINT, "$foreground-muted")]))
-
-    def action_remove(self, index: int) -> None:
-        self.post_message(self.Removed(index))
+        self.update(Content(" ").join([*chips, Content.styled("Backspace removes", "$foreground-muted")]))
 
 
 def _label(image: PastedImage) -> str:
@@ -571,20 +560,10 @@ class PromptFrame(Vertical):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name for it
         super().__init__(id=id)
-        self._chips = ImageChips()
         self.prompt = PromptInput(id="prompt")
+        self._chips = ImageChips(self.prompt.remove_image)
+        self.prompt.show_images = self._chips.show
 
     def compose(self) -> ComposeResult:
         yield self._chips
         yield self.prompt
-
-    @on(PromptInput.ImagesChanged)
-    def _show_images(self, message: PromptInput.ImagesChanged) -> None:
-        message.stop()
-        self._chips.show(message.images)
-
-    @on(ImageChips.Removed)
-    def _remove_image(self, message: ImageChips.Removed) -> None:
-        message.stop()
-        self.prompt.remove_image(message.index)
-        self.screen.set_focus(self.prompt)

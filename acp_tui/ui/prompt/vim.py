@@ -344,9 +344,8 @@ class VimKeys:
         """Handle a key in normal mode. Returns False for keys with the same meaning in both modes."""
         is_free_alt = self._is_on and event.key.startswith("alt+") and not bindings_of_key(self._prompt, event.key)
         character = key_to_character(event.key.removeprefix("alt+")) if is_free_alt else None
-        if (
-            character is not None and self.leave_insert()
-        ):  # terminals send Alt and a character as Esc and that character
+        if character is not None and self.leave_insert():
+            # Terminals send Alt and a character as Esc and that character.
             event = events.Key(character, character)
         if not self._is_on or not self._is_normal:
             return False

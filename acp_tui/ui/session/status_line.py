@@ -161,7 +161,7 @@ class Status(NamedTuple):
 
 
 class EdgeLine(Static):
-    """A line at the edge of a tab's screen. What changes in it is seen under a dialog, too."""
+    """A line of a tab's screen, mostly at its edge. What changes in it is seen under a dialog, too."""
 
     DEFAULT_CSS = "EdgeLine { height: 1; }"
 
@@ -169,12 +169,12 @@ class EdgeLine(Static):
         super().__init__(id=id, markup=False)
         self._line = Content()
 
-    def show_line(self, line: Content) -> None:
+    def show_line(self, line: Content, *, layout: bool = False) -> None:
         """Draw this line from now on. Without a change, that costs nothing."""
         if line.is_same(self._line):
             return
         self._line = line
-        self.update(line, layout=False)
+        self.update(line, layout=layout)
         for front in self.app.screen_stack[-1:]:  # none is left while the app ends
             if self.is_attached and front.is_modal and front is not self.screen:
                 front.refresh(self.region)  # the dialog draws what is under it
@@ -342,7 +342,7 @@ MAX_SAID: Final = 5
 FIRST_PHASE: Final = "starting"
 
 
-class StartingLine(Static):
+class StartingLine(EdgeLine):
     """A line about the start, below the name that the welcome starts with too."""
 
     DEFAULT_CSS = "StartingLine { height: auto; }"
@@ -352,7 +352,7 @@ class StartingLine(Static):
 
         `log` returns the lines of the agent that aren't messages, or None if there is no agent to stop.
         """
-        super().__init__(markup=False)
+        super().__init__()
         self._agent = agent
         self._now = now
         self._since = now()
@@ -371,8 +371,8 @@ class StartingLine(Static):
         self.tell()
 
     def tell(self) -> None:
-        if self._phase == FIRST_PHASE and self.is_attached and self.screen not in self.app.screen_stack[-1:]:
-            self._since = self._now()  # the user is asked before the agent is started
+        if self.is_attached and self.screen in self.app.screen_stack[:-1]:
+            self._since = self._now()  # the user is asked something, such as to log in
         seconds = int(self._now() - self._since)
         phase = "" if self._phase == FIRST_PHASE else self._phase
         took = clock(seconds) if seconds >= PATIENCE_S else ""
@@ -386,4 +386,4 @@ class StartingLine(Static):
             said = lines or ["It has printed nothing."]
             parts.append(keys_in_force(self).hint(" · {cancel} stops it"))
             parts += [(f"\n  {make_visible_line(line)}", "$foreground-muted") for line in said]
-        self.update(Content.assemble(*parts))
+        self.show_line(Content.assemble(*parts), layout=True)

@@ -6,6 +6,7 @@ Alt with a letter or digit as a character, too. It doesn't support the form in w
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from collections.abc import Callable, Iterable
@@ -36,8 +37,10 @@ HELD_S: Final = 1.0
 """For so long, these may be the beginning of an answer, and while one is awaited, so may Esc."""
 LATE_S: Final = 10.0
 """After late pieces, others may be as late, for so long."""
-_LINE_END: Final = re.compile(r"[\r\n]((?:\x1b\[\?[0-9;]*\$y)*\Z)?")
-"""With what follows the last one: nothing, or answers to Textual."""
+LINE_END: Final = "early_line_end"
+"""The key that ends a line of several that came before there was a screen. It sends nothing, and answers nothing."""
+EARLY_S: Final = 0.1
+"""What follows sooner is typed in one go with what came before."""
 _MODIFIED_KEY: Final = re.compile(r"\x1b\[27;(\d+);(\d+)~")
 """xterm's form (modifyOtherKeys)."""
 _ALT_KEY: Final = re.compile(r"(?<!\x1b)\x1b([\r\x7f1-9]|[ac-eg-z](?=\x1b|\Z))")
@@ -146,6 +149,13 @@ def feed_early(data: bytes) -> None:
     _early.append(data)
 
 
+def _typed(event: Message) -> str:
+    """A line end or a letter for what is typed. In the mode of a shell, the system has turned Enter into Ctrl+J."""
+    if not isinstance(event, Key):
+        return "x" * isinstance(event, Paste)
+    return "\n" if event.key in ("enter", "ctrl+j") else "x" * (event.is_printable or event.key == "tab")
+
+
 class InputParser(XTermParser):
     """Textual's parser, fed with repaired input."""
 
@@ -158,8 +168,10 @@ class InputParser(XTermParser):
         """Whether the terminal was asked what it is before the start, and hasn't answered that."""
         self._early = b"".join(_early).decode("utf-8", "ignore")
         _early.clear()
-        self._is_early = True
-        """Whether what it reads was typed before there was a screen."""
+        self._begun = ""
+        """What was typed before there was a screen, and without a pause behind that: its lines, with any letters."""
+        self._begun_until_s = math.inf
+        """When that pause is over, in monotonic seconds."""
         self._held_s = 0.0
         """When the input ended with what may be a half answer, in monotonic seconds."""
         self._late_until_s = 0.0
@@ -169,7 +181,7 @@ class InputParser(XTermParser):
         """The events that are due without input. Called at least ten times a second."""
         if self._early:
             yield from self.feed("")
-        self._is_early = False
+        self._begin([])
         yield from map(self._mended, super().tick())
         now_s = time.monotonic()
         may_be_answer = now_s < self._late_until_s or self._is_awaited()
@@ -180,6 +192,9 @@ class InputParser(XTermParser):
 
     def feed(self, data: str) -> Iterable[Message]:
         """The events for input from the terminal; "" ends the input, if there is none from before."""
+        return self._begin([*self._fed(data)])
+
+    def _fed(self, data: str) -> Iterable[Message]:
         data, self._early = self._early + data, ""
         before_s, self._held_s = self._held_s, time.monotonic()
         is_late = self._held_s - before_s >= constants.ESCAPE_DELAY
@@ -187,11 +202,6 @@ class InputParser(XTermParser):
             self._late_until_s = self._held_s + LATE_S
         is_esc = not goes_on and (is_late or data.startswith(ESCAPE)) and self._repair.take_esc()
         repaired = self._repair.feed(data)
-        if self._is_early and PASTE_BEGINS not in repaired:
-            # Where nothing was shown, pasted lines must not be sent one by one. In the mode of a shell, the system has
-            # turned Enter into Ctrl+J.
-            repaired = _LINE_END.sub(lambda found: "\n" if found[1] is None else f"\r{found[1]}", repaired)
-        self._is_early = False
         answers, self._repair.answers = self._repair.answers, []
         for answer in answers:
             if answer != ANSWER and self._owes_first:
@@ -202,6 +212,18 @@ class InputParser(XTermParser):
             yield Key("escape", ESCAPE)
         if repaired or not data:
             yield from map(self._mended, super().feed(repaired))
+
+    def _begin(self, events: list[Message]) -> Iterable[Message]:
+        """What the first events mean. Several lines may be a paste, which nothing marks: Enter doesn't send them."""
+        now_s, typed = time.monotonic(), "".join(map(_typed, events))
+        if now_s >= self._begun_until_s:
+            return events
+        self._begun += typed
+        are_several = "\n" in self._begun.strip("\n")
+        over_s = now_s + (HELD_S if are_several else EARLY_S)  # the user may have yet to see several
+        self._begun_until_s = over_s if typed else min(self._begun_until_s, over_s)
+        enter = (LINE_END, None) if are_several else ("enter", "\r")
+        return [Key(*enter) if _typed(event) == "\n" else event for event in events]
 
     def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterable[Key]:
         """The keys of a sequence. A letter with Alt is no text, which a field would type.

@@ -14,7 +14,7 @@ from acp_tui.ui.commands.table import COMMANDS, slash_action
 from acp_tui.ui.prompt.completion import MAX_DESCRIPTION, Commands, Completion, SuggestionList
 from acp_tui.ui.prompt.input import PromptInput
 from support.desks import SESSION, OpenDesk
-from support.screens import AGENT, SIZE, Page, open_page
+from support.screens import AGENT, SIZE, Page, open_page, show
 
 REVIEW = OfferedCommand("review", "Look over the changes", "what to look at")
 STATUS = OfferedCommand("status", "How things stand")
@@ -103,6 +103,16 @@ async def test_the_best_match_comes_first_whatever_its_source() -> None:
     async with page_with(OfferedCommand("x", "The helper"), OfferedCommand("helpless", "None")) as page:
         await page.press(*"/help")
         assert labels(page) == ["/help", "/helpless"]
+
+
+async def test_before_there_is_a_session_enter_only_writes_the_name_out() -> None:
+    async with open_page(is_shown=False) as page:
+        await page.until(lambda: any(isinstance(one, Completion) for one in page.prompt.key_helpers))
+        await page.press(*"/comp", "enter")
+        assert page.draft == "/compare "
+        await show(page.pilot, page.session)
+        await page.press("ctrl+u", *"/comp", "enter")
+        assert page.draft == ""
 
 
 async def test_what_has_the_letters_nowhere_is_left_out_if_a_name_has_them() -> None:

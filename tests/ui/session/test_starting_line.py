@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from textual.app import App, ComposeResult
 from textual.screen import ModalScreen
 
@@ -17,7 +18,7 @@ class Starting(App[None]):
     now = 10.0
 
     def compose(self) -> ComposeResult:
-        yield StartingLine("demo", lambda: self.now)
+        yield StartingLine("demo", lambda: self.now, lambda: ())
 
 
 async def test_it_names_the_agent_and_its_phase_and_after_a_while_how_long_it_takes() -> None:
@@ -32,14 +33,24 @@ async def test_it_names_the_agent_and_its_phase_and_after_a_while_how_long_it_ta
         assert str(line.content) == "acp-tui\nStarting demo · initializing · 0:04"
 
 
-async def test_the_time_in_which_the_user_is_asked_whether_to_start_does_not_count() -> None:
+@pytest.mark.parametrize("phase", ["", "opening a session"])
+async def test_the_time_in_which_the_user_is_asked_something_does_not_count(
+    phase: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     app = Starting()
     async with app.run_test():
         line = app.query_one(StartingLine)
-        await app.push_screen(ModalScreen())
+        line.show_phase(phase)
         app.now += 60.0
         line.tell()
-        assert str(line.content) == "acp-tui\nStarting demo"
+        assert "It has printed nothing." in str(line.content)
+        dialog, drawn = ModalScreen[None](), list[object]()
+        await app.push_screen(dialog)
+        monkeypatch.setattr(dialog, "refresh", lambda *regions, **_: drawn.extend(regions))
+        app.now += 60.0
+        line.tell()
+        assert line.region in drawn, "it is seen under the dialog"
+        assert str(line.content).endswith(f"Starting demo{' · ' * bool(phase)}{phase}")
         app.pop_screen()
         line.show_phase("initializing")
         app.now += 4.2

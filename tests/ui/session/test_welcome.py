@@ -167,6 +167,13 @@ async def test_recent_sessions_say_at_once_which_are_open_elsewhere(past: None, 
             await desk.shows("1 How are zebras made? open elsewhere")
 
 
+async def test_tab_and_the_number_open_one_also_at_once(past: None, open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, "serve_until_closed()") as desk:
+        await desk.shows("1 How are zebras made?")
+        await desk.press_at_once("tab", "1")
+        await desk.shows("demo-1 wasn't opened", "Read back from its recording")
+
+
 async def test_tab_and_the_number_open_one(past: None, open_desk: OpenDesk) -> None:
     async with open_desk(SESSION, "serve_until_closed()") as desk:
         await desk.shows("1 How are zebras made?")

@@ -15,8 +15,10 @@ from textual.messages import TerminalSupportsSynchronizedOutput
 
 from acp_tui.client.desktop import ANSWER
 from acp_tui.ui.textual_gaps.terminal_input import (
+    EARLY_S,
     HELD_S,
     LATE_S,
+    LINE_END,
     InputParser,
     InputRepair,
     TerminalAnswered,
@@ -218,18 +220,37 @@ def test_input_from_before_the_start_needs_no_other_input() -> None:
 
 @pytest.mark.parametrize("enter", ["\r", "\n"])
 @pytest.mark.parametrize("answers", ["", "\x1b[?62;22c\x1b[?2026;2$y\x1b[?2048;2$y"])
-def test_early_lines_are_one_text_that_an_enter_at_the_very_end_sends(enter: str, answers: str) -> None:
+def test_of_early_lines_only_a_single_one_is_sent_by_its_enter(enter: str, answers: str) -> None:
     def keys(typed: str) -> list[str]:
-        feed_early(typed.encode())
+        feed_early(f"{typed}{answers}".encode())
         return [key for key in later(InputParser()) if key not in ("sure answer", "")]
 
-    assert keys(f"a{enter}b{enter}{answers}") == ["a", "ctrl+j", "b", "enter"]
-    assert keys(f"a{enter}b{answers}") == ["a", "ctrl+j", "b"]
+    assert keys(f"a{enter}") == ["a", "enter"]
+    assert keys(f"{enter}a{enter}{enter}") == ["enter", "a", "enter", "enter"]
+    assert keys(f"a{enter}\x03\x04") == ["a", "enter", "ctrl+c", "ctrl+d"]
+    assert keys(f"a{enter}\tb") == ["a", LINE_END, "tab", "b"]
+    assert keys(f"a{enter}{enter}b{enter}") == ["a", LINE_END, LINE_END, "b", LINE_END]
+    assert keys(f"a{enter}b") == ["a", LINE_END, "b"]
 
 
-def test_what_is_typed_on_the_screen_stays_what_it_is() -> None:
+@pytest.mark.parametrize("enter", ["\r", "\x1b[13u"])
+def test_an_enter_soon_behind_early_lines_does_not_send_them(enter: str, clock: Clock) -> None:
+    feed_early(b"a\nb")
     parser = InputParser()
-    assert later(parser) == []
+    assert clock.read(parser, "c", enter, "d", gap_s=EARLY_S * 2) == ["a", LINE_END, "b", "c", LINE_END, "d"]
+    assert clock.read(parser, enter, gap_s=HELD_S) == ["enter"]
+
+
+def test_prompts_typed_early_one_after_the_other_are_sent_one_by_one(clock: Clock) -> None:
+    feed_early(b"a\n")
+    parser = InputParser()
+    assert later(parser) == ["a", "enter"]
+    assert clock.read(parser, "b", "\r", "c", gap_s=EARLY_S) == ["b", "enter", "c"]
+
+
+def test_what_is_typed_on_the_screen_stays_what_it_is(clock: Clock) -> None:
+    parser = InputParser()
+    assert later(parser) == clock.wait(parser, EARLY_S) == []
     assert [_told(event) for event in parser.feed("a\nb\r\n")] == ["a", "ctrl+j", "b", "enter", "ctrl+j"]
 
 
