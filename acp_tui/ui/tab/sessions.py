@@ -9,6 +9,7 @@ import os
 import shlex
 import time
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -26,7 +27,7 @@ from acp_tui.client.hosting.finding import HostedSession, hosted_sessions
 from acp_tui.client.prompts.memory import DraftKey
 from acp_tui.client.safe_git import branch_of
 from acp_tui.client.sessions.agent import Agent
-from acp_tui.client.sessions.marks import SessionMarks, sessions_in_project
+from acp_tui.client.sessions.marks import SessionMarks, sessions_of
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.sessions.session_history import (
     HistoryUnreadable,
@@ -38,7 +39,6 @@ from acp_tui.client.sessions.session_history import (
     open_elsewhere,
     open_session,
     place_in,
-    recorded_sessions,
     sandbox_of,
     warning_if_open,
 )
@@ -262,17 +262,20 @@ class HistoryController:
 
     async def recorded(self, words: str, is_everywhere: bool) -> Sequence[PastSession]:
         """The recorded sessions; with `words`, only those that contain them."""
-        if is_everywhere:
-            return await self._in_thread(partial(recorded_sessions, self._index, None, words))
-        here = self._tab.cwd
-        if self._tab.worktree:  # else it would be another one's branch that a row tells
+        here = None if is_everywhere else self._tab.cwd
+        if here is not None and self._tab.worktree:  # else it would be another one's branch that a row tells
             here = await to_thread.run_sync(origin_of, here)
-        return await self._in_thread(partial(sessions_in_project, self._index, here, words))
+        return await self._in_thread(partial(sessions_of, self._index, here, words))
 
     async def left(self, cwd: Path) -> Sequence[PastSession]:
-        """The recorded sessions that were left in tabs of this folder, and that the user isn't done with."""
+        """Recorded sessions that were left in tabs of this folder, are open nowhere, and the user isn't done with.
+
+        `judge` and `marked` then know the rest, as after `look_elsewhere`.
+        """
         found = await self._in_thread(partial(left_sessions, self._index, cwd))
-        return self._marks.marked(one for one in found if one.session_id not in self._tab.app.done)
+        await self.look_elsewhere()
+        marked = self._marks.marked(one for one in found if one.session_id not in self._tab.app.done)
+        return [one for one in marked if self.judge(one)[0] is not OpenMode.ELSEWHERE]
 
     async def line_with(self, session: PastSession, words: str) -> str:
         """A line of the session's conversation that contains these words."""
@@ -489,14 +492,12 @@ def _hosted_row(key: str, hosted: HostedSession) -> SessionRow:
 async def _in_memory(agent: Agent) -> Sequence[SessionSummary]:
     """What the agent has in memory; nothing if it doesn't say."""
     offers = agent.capabilities
-    if agent.lost is not None or not (offers.list_sessions and offers.session_status):
-        return ()
-    try:
-        listed = (await agent.list_sessions()).sessions[:MAX_ASKED]
-        told = [replace(one, status=await agent.session_status(one.session_id)) for one in listed]
-    except ClientError:
-        return ()
-    return [one for one in told if one.status is not None and one.status.is_open]
+    with suppress(ClientError):
+        if agent.lost is None and offers.list_sessions and offers.session_status:
+            listed = (await agent.list_sessions()).sessions[:MAX_ASKED]
+            told = [replace(one, status=await agent.session_status(one.session_id)) for one in listed]
+            return [one for one in told if one.status is not None and one.status.is_open]
+    return ()
 
 
 MAX_KEPT: Final = 9
