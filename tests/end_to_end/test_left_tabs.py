@@ -86,9 +86,10 @@ def test_no_tab_is_forgotten_that_was_not_opened_again(
         screen.type(TAB)
         screen.wait_for("1-3 or Enter opens one")
         screen.type("1")
-        screen.wait_for(f"1 ● {Path(sys.executable).name}: ants")  # the empty session has given way
+        screen.wait_for(f"1 ● {Path(sys.executable).name}: ants")  # in place of the empty session
         screen.wait_for("3 ● ")
         screen.type(CLOSE_TAB)
+        screen.wait_for("F3 opens it again")
         screen.until(lambda: len(left_in(tmp_path)) == 2)
         end(screen)
     with acp_tui(tmp_path) as screen:

@@ -417,19 +417,19 @@ class HistoryController:
     # Opening
 
     async def open(self, row: SessionRow) -> None:
-        """Open the session in its tab, or in a new one, for which this one goes if nothing was said here."""
+        """Open the session in its tab, or in a new one: in place of this one if nothing was said here."""
         tab, hosted, app = self._tab_at(row.key), self._hosted.get(row.key), self._tab.app
         if tab is not None:
             await app.tabs.go_to(tab)
             return
         if hosted is not None:
-            await app.open_tab(app.link_to(hosted.command, hosted.cwd), hosted.cwd, hosted.open_in)
+            link = app.link_to(hosted.command, hosted.cwd)
+            await app.open_tab(link, hosted.cwd, hosted.open_in, chosen_in=self._tab)
         elif row.past is not None:
             await self.reopen(row.past)
-        await self._tab.make_room()
 
     async def reopen(self, session: PastSession) -> None:
-        """Open the session in its tab, or in a new one."""
+        """The same for an earlier session."""
         tab = self.tab_of(session)
         if tab is not None:  # since it was listed
             await self._tab.app.tabs.go_to(tab)
@@ -454,7 +454,7 @@ class HistoryController:
                 if wanted is None:
                     return
         opening = Reopening(session, self._index, why_not=why, is_wanted=wanted)
-        await self._tab.app.open_tab(link or AgentLink(None), session.cwd, opening)
+        await self._tab.app.open_tab(link or AgentLink(None), session.cwd, opening, chosen_in=self._tab)
 
     async def _link_for(self, session: PastSession) -> AgentLink:
         """A link to the session's agent. Raises ClientError.
@@ -570,9 +570,7 @@ class Welcoming:
     async def open(self, key: str) -> None:
         """Open this recent session, or all that were left, as the sessions dialog does."""
         if key == LEFT:
-            for past in self._left:
-                await self._history.reopen(past)
-            await self._tab.make_room()
+            self._tab.app.run_worker(self._reopen(self._left))  # the work of this tab ends when it's replaced
         elif key in self._recent:
             await self._history.open(self._recent[key])
 
@@ -584,6 +582,12 @@ def last_line(conversation: Conversation, shown: ShownRequest | None = None) -> 
         return " · ".join(filter(None, (shown.place, make_visible_line(shown.call.shown_title))))
     now = make_visible_line(form.message) if form is not None else doing(conversation)
     return now or next(filter(None, _last_lines(islice(reversed(conversation.entries), MAX_LOOKED_AT))), "")
+
+    async def _reopen(self, left: Iterable[PastSession]) -> None:
+        tab = self._tab
+        for past in left:
+            await tab.actions.history.reopen(past)
+            tab = tab.app.tabs.front or tab
 
 
 def _last_lines(entries: Iterable[Entry]) -> Iterator[str]:
