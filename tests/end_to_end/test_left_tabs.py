@@ -117,8 +117,10 @@ def test_resuming_goes_on_in_the_tab_in_front_and_offers_the_others(
         quit_it(screen)
     with acp_tui(tmp_path, "--resume") as screen:
         screen.wait_for("I say ants")
+        screen.wait_for("The 2 other tabs that you had open: Ctrl+N offers them")
         screen.type(NEW_TAB)
-        screen.wait_for("The 2 other tabs that you had open")
+        screen.wait_for("1 The 2 other tabs that you had open")
+        assert "Ctrl+N offers" not in screen.shown
         quit_it(screen)
 
 

@@ -104,6 +104,9 @@ class SessionStarter:
         self._tab.app.begin_to_follow()
         await self._tab.writing.help()
         await loading.preload_in_thread(loading.BEFORE_A_COMMAND)
+        await self.is_open.wait()
+        if self.past is not None and self._tab.session is not None and len(self._tab.app.tabs) < 2:
+            await self._tab.actions.welcoming.remind()
 
     async def _open(self) -> None:
         try:

@@ -501,6 +501,7 @@ async def _in_memory(agent: Agent) -> Sequence[SessionSummary]:
 
 
 MAX_KEPT: Final = 9
+REMINDED_S: Final = 60.0
 LEFT: Final = "left"
 """The key of the row for all sessions that were left."""
 TIPS: Final = (
@@ -532,19 +533,15 @@ class Welcoming:
 
     async def tell(self, welcome: Welcome) -> None:
         """Read the facts and show them. Await it in a worker."""
-        session = self._tab.session
-        cwd = session.cwd if session is not None else self._tab.cwd
+        cwd = (self._tab.session or self._tab).cwd
         branch = await to_thread.run_sync(branch_of, cwd, abandon_on_cancel=True)
         try:
-            past = self._history.marked(await self._history.recorded("", is_everywhere=False))
             left = await self._history.left(cwd)
+            past = self._history.marked(await self._history.recorded("", is_everywhere=False))
         except ClientError:
             past, left = [], ()  # the sessions dialog says what failed
-        if past:
-            await self._history.look_elsewhere()
+        self._left = [*filter(self._is_useful, left)]
         useful = [one for one in past if self._is_useful(one)]
-        here = (one for one in left if self._history.judge(one)[0] is not OpenMode.ELSEWHERE)
-        self._left = [one for one in here if self._is_useful(one)]
         self._tab.offered = [one.session_id for one in self._left]
         rows = [replace(row_of(one, *self._history.judge(one)), group="") for one in useful[:MAX_KEPT]]
         self._recent = {row.key: row for row in rows}
@@ -555,6 +552,17 @@ class Welcoming:
         make_rows = partial(session_rows, rows, here=cwd, now=datetime.now().astimezone())
         folder = from_home(cwd) + (f" · git {branch}" if branch else "")
         welcome.tell(folder=folder, make_rows=lambda cells: make_rows(cells=cells), tip=self._tip(past))
+
+    async def remind(self) -> None:
+        """Say which tabs were left beside the one that the user goes on with, until they begin something."""
+        tab, entered = self._tab, self._tab.writing.entered
+        with suppress(ClientError):
+            self._left = [*filter(self._is_useful, await self._history.left(tab.cwd))]
+        count = len(self._left)
+        if count and (way := tab.hint(f"{{begin_session}} offers {'them' if count > 1 else 'it'}")):
+            told = f"The {f'{count} other tabs' if count > 1 else 'other tab'} that you had open: {way}"
+            tab.app.notices.is_over[told] = lambda: tab.writing.entered > entered or len(tab.app.tabs) > 1
+            tab.app.notify(told, timeout=REMINDED_S, markup=False)
 
     def _is_useful(self, past: PastSession) -> bool:
         """Whether something was said in the session and it can be shown again."""
@@ -574,6 +582,12 @@ class Welcoming:
         elif key in self._recent:
             await self._history.open(self._recent[key])
 
+    async def _reopen(self, left: Iterable[PastSession]) -> None:
+        tab = self._tab
+        for past in left:
+            await tab.actions.history.reopen(past)
+            tab = tab.app.tabs.front or tab
+
 
 def last_line(conversation: Conversation, shown: ShownRequest | None = None) -> str:
     """What the agent asks, as its card has `shown` it, does, or said last, in one line; "" if there is none."""
@@ -582,12 +596,6 @@ def last_line(conversation: Conversation, shown: ShownRequest | None = None) -> 
         return " · ".join(filter(None, (shown.place, make_visible_line(shown.call.shown_title))))
     now = make_visible_line(form.message) if form is not None else doing(conversation)
     return now or next(filter(None, _last_lines(islice(reversed(conversation.entries), MAX_LOOKED_AT))), "")
-
-    async def _reopen(self, left: Iterable[PastSession]) -> None:
-        tab = self._tab
-        for past in left:
-            await tab.actions.history.reopen(past)
-            tab = tab.app.tabs.front or tab
 
 
 def _last_lines(entries: Iterable[Entry]) -> Iterator[str]:
