@@ -139,3 +139,23 @@ def test_what_waited_for_an_agent_comes_back_with_that_agent(tmp_path: Path, mon
         screen.wait_for("comes back in the next empty session with slow in its folder")
     drafts = DraftFile(tmp_path / "state" / "acp-tui" / "drafts.json").read()
     assert [(draft.text, draft.agent) for draft in drafts.values()] == [("one", "slow")]
+
+
+def test_what_waited_for_an_agent_without_a_name_comes_back_with_its_command_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    drafts = DraftFile(tmp_path / "state" / "acp-tui" / "drafts.json")
+    script = "import os\nhandshake()\nnew = expect('session/new')\nos.path.exists('go') or read()\n"
+    late = scripted_argv(f"{script}answer(new, sessionId='s')\nread()")
+    with on_terminal(tmp_path, "--", *late) as screen:
+        screen.wait_for("opening a session")
+        screen.type("one\r")
+        screen.until(lambda: [draft.queued for draft in drafts.read().values()] == [1])
+        kill(screen)
+    with acp_tui(tmp_path) as screen:
+        say(screen, "ants")
+        quit_it(screen)
+    (tmp_path / "go").touch()
+    with on_terminal(tmp_path, "--", *late) as screen:
+        screen.wait_for("Your unsent draft is back, with 1 queued prompt")

@@ -89,19 +89,22 @@ class PromptController:
         await preload_in_thread(BEFORE_WRITING)
         from acp_tui.ui.prompt import completion, recall, vim  # loading point: BEFORE_WRITING
 
+        tab = self._tab
+
         def context() -> completion.CompletionContext:
-            session = self._tab.session
-            cwd = session.cwd if session is not None else self._tab.cwd
-            return completion.CompletionContext(cwd, self._tab.conversation, self._tab.agent_title)
+            return completion.CompletionContext((tab.session or tab).cwd, tab.conversation, tab.agent_title)
 
         self._completion = completion.Completion(self._prompt, context)
         self._prompt.key_helpers.insert(0, self._completion)
         self._prompt.editing_mode = vim.VimKeys(self._prompt)
         await self._completion.read_templates()
         self._is_helped.set()
-        tab = self._tab
         memory, past = tab.app.prompt_memory, tab.starter.past if tab.session is None else None
-        earlier = recall.Recall(tab.screen, self._prompt, memory, tab.cwd, lambda: tab.known_agent, past, self._early)
+
+        def whose() -> str:
+            return recall.agent_of(tab.link.command) or tab.agent_name
+
+        earlier = recall.Recall(tab.screen, self._prompt, memory, tab.cwd, whose, past, self._early)
         await earlier.begin()
         # Not before: what the user is writing now isn't a saved draft.
         self.recall = earlier

@@ -211,14 +211,8 @@ class Tab:
     @property
     def agent_name(self) -> str:
         """What the agent is called, also before it's there."""
-        return self.known_agent or self.link.name
-
-    @property
-    def known_agent(self) -> str:
-        """The same; "" as long as only the agent itself can say it."""
-        running, command = self.link.agent, self.link.command
-        name = self.link.name if command is not None and command.is_listed else ""
-        return self.agent_title or (make_visible_line(running.title) if running is not None else name)
+        running = self.link.agent
+        return self.agent_title or (make_visible_line(running.title) if running is not None else self.link.name)
 
     def _marked(self, text: str) -> str:
         text = boxed(text, is_boxed=bool(self.link.sandbox))
