@@ -176,17 +176,35 @@ async def test_tab_and_the_number_open_one(past: None, open_desk: OpenDesk) -> N
         await desk.shows("demo-1 wasn't opened", "Read back from its recording")  # as with Enter in the list of all
 
 
+def tell_later(monkeypatch: pytest.MonkeyPatch) -> anyio.Event:
+    """Have the recent sessions wait for this event."""
+    may_tell, tell = anyio.Event(), Welcoming.tell
+
+    async def tell_then(self: Welcoming, welcome: Welcome) -> None:
+        await may_tell.wait()
+        await tell(self, welcome)
+
+    monkeypatch.setattr(Welcoming, "tell", tell_then)
+    return may_tell
+
+
+async def test_recent_sessions_that_come_late_move_nothing(
+    past: None, open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_tell = tell_later(monkeypatch)
+    async with open_desk(SESSION, "serve_until_closed()") as desk:
+        await desk.until(lambda: "folder" in desk.text and all(way in desk.text for way in WAYS))
+        before = "\n".join(desk.lines).partition(WAYS[-1])[0]
+        may_tell.set()
+        await desk.shows("1 How are zebras made?", "Tip:")
+        assert "\n".join(desk.lines).startswith(before)
+
+
 @pytest.mark.parametrize("is_started", [False, True])
 async def test_tab_and_a_number_before_the_recent_sessions_are_there_wait_for_them(
     is_started: bool, past: None, open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    may_tell, tell = anyio.Event(), Welcoming.tell
-
-    async def tell_later(self: Welcoming, welcome: Welcome) -> None:
-        await may_tell.wait()
-        await tell(self, welcome)
-
-    monkeypatch.setattr(Welcoming, "tell", tell_later)
+    may_tell = tell_later(monkeypatch)
     late = 'handshake()\nnew = expect("session/new")\nexpect("_go_on")\nanswer(new, sessionId="s1")\n'
     async with open_desk(SESSION if is_started else late, "serve_until_closed()") as desk:
         if is_started:
