@@ -154,6 +154,7 @@ def test_what_waited_for_an_agent_without_a_name_comes_back_with_its_command_onl
         screen.until(lambda: [draft.queued for draft in drafts.read().values()] == [1])
         kill(screen)
     with acp_tui(tmp_path) as screen:
+        screen.wait_for("Tip:")  # all that an empty session gets is there
         say(screen, "ants")
         quit_it(screen)
     (tmp_path / "go").touch()
