@@ -20,7 +20,7 @@ from acp_tui.client.agents.catalogue import recorded_agent
 from acp_tui.client.agents.command import DEMO, AgentCommand
 from acp_tui.client.errors import AgentNotFound, ClientError
 from acp_tui.client.prompts.memory import DraftKey, PromptMemory
-from acp_tui.client.sessions.marks import SessionMarks, sessions_in_project
+from acp_tui.client.sessions.marks import SessionMarks, sessions_of
 from acp_tui.client.sessions.session_history import (
     LeftSession,
     PastSession,
@@ -74,11 +74,6 @@ def list_sessions(cwd: Path | None, words: str, *, as_json: bool) -> int:
             none = what_is_elsewhere(index, cwd, words, "acp-tui", "sessions", *([words] if words else []), "--all")
             (say if words else print)(none)
     return ExitCode.ERROR if words and not found else ExitCode.DONE
-
-
-def sessions_of(index: SessionIndex, cwd: Path | None, words: str = "") -> list[PastSession]:
-    """Return the recorded ones of a folder and its repository's other worktrees, or of all. Raises ClientError."""
-    return recorded_sessions(index, None, words) if cwd is None else sessions_in_project(index, cwd, words)
 
 
 def what_is_elsewhere(index: SessionIndex, cwd: Path | None, words: str, *again: str) -> str:

@@ -6,6 +6,7 @@ Agents tell less: not what the user answered and ran, some no tool calls, and at
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
@@ -75,8 +76,10 @@ def _turns(entries: Sequence[Entry]) -> list[range]:
 
 def _missing(told: Sequence[Entry], recorded: Sequence[Entry], turns: Sequence[range]) -> int:
     """How many of the recorded prompts the agent tells nowhere. Its commands aren't counted: many agents tell none."""
-    words, missing = "\0".join(_squeezed(told[turn.start]) for turn in _turns(told)[1:]), 0
-    for prompt in (_squeezed(recorded[turn.start]) for turn in turns):
+    known = Counter(_squeezed(told[turn.start]) for turn in _turns(told)[1:])
+    sent = Counter(_squeezed(recorded[turn.start]) for turn in turns)
+    words, missing = "\0".join((known - sent).elements()), 0  # without those told as they are, which may be thousands
+    for prompt in (sent - known).elements():
         if prompt not in words and not prompt.startswith("/"):
             missing += 1
         words = words.replace(prompt, "", 1)

@@ -86,9 +86,10 @@ def test_no_tab_is_forgotten_that_was_not_opened_again(
         screen.type(TAB)
         screen.wait_for("1-3 or Enter opens one")
         screen.type("1")
-        screen.wait_for(f"1 ● {Path(sys.executable).name}: ants")  # the empty session has given way
+        screen.wait_for(f"1 ● {Path(sys.executable).name}: ants")  # in place of the empty session
         screen.wait_for("3 ● ")
         screen.type(CLOSE_TAB)
+        screen.wait_for("F3 opens it again")
         screen.until(lambda: len(left_in(tmp_path)) == 2)
         end(screen)
     with acp_tui(tmp_path) as screen:
@@ -116,8 +117,10 @@ def test_resuming_goes_on_in_the_tab_in_front_and_offers_the_others(
         quit_it(screen)
     with acp_tui(tmp_path, "--resume") as screen:
         screen.wait_for("I say ants")
+        screen.wait_for("The 2 other tabs that you had open: Ctrl+N offers them")
         screen.type(NEW_TAB)
-        screen.wait_for("The 2 other tabs that you had open")
+        screen.wait_for("1 The 2 other tabs that you had open")
+        assert "Ctrl+N offers" not in screen.shown
         quit_it(screen)
 
 
@@ -136,3 +139,24 @@ def test_what_waited_for_an_agent_comes_back_with_that_agent(tmp_path: Path, mon
         screen.wait_for("comes back in the next empty session with slow in its folder")
     drafts = DraftFile(tmp_path / "state" / "acp-tui" / "drafts.json").read()
     assert [(draft.text, draft.agent) for draft in drafts.values()] == [("one", "slow")]
+
+
+def test_what_waited_for_an_agent_without_a_name_comes_back_with_its_command_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    drafts = DraftFile(tmp_path / "state" / "acp-tui" / "drafts.json")
+    script = "import os\nhandshake()\nnew = expect('session/new')\nos.path.exists('go') or read()\n"
+    late = scripted_argv(f"{script}answer(new, sessionId='s')\nread()")
+    with on_terminal(tmp_path, "--", *late) as screen:
+        screen.wait_for("opening a session")
+        screen.type("one\r")
+        screen.until(lambda: [draft.queued for draft in drafts.read().values()] == [1])
+        kill(screen)
+    with acp_tui(tmp_path) as screen:
+        screen.wait_for("Tip:")  # all that an empty session gets is there
+        say(screen, "ants")
+        quit_it(screen)
+    (tmp_path / "go").touch()
+    with on_terminal(tmp_path, "--", *late) as screen:
+        screen.wait_for("Your unsent draft is back, with 1 queued prompt")

@@ -25,7 +25,7 @@ from acp_tui.cli.plain.changes import change_words
 from acp_tui.cli.plain.chat import Chat, Opening, Work
 from acp_tui.cli.plain.console import Console, end_with_terminal, end_without_terminal
 from acp_tui.cli.plain.printer import spoken_blocks, step_words
-from acp_tui.cli.sessions import recordings_index, rows_of, sessions_of, what_is_elsewhere
+from acp_tui.cli.sessions import recordings_index, rows_of, what_is_elsewhere
 from acp_tui.cli.terminal import ready_to_run
 from acp_tui.client.agents.catalogue import find_agent, recorded_agent
 from acp_tui.client.agents.command import AgentCommand
@@ -34,7 +34,7 @@ from acp_tui.client.changes import ChangesError
 from acp_tui.client.changes.tracker import MAX_MOMENTS
 from acp_tui.client.desktop import copy_by_tool, edit_text, said, through_terminal
 from acp_tui.client.sessions import session_history
-from acp_tui.client.sessions.marks import SessionMarks, rename
+from acp_tui.client.sessions.marks import SessionMarks, rename, sessions_of
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.settings.settings import Settings
 from acp_tui.client.transcript import RecordTo

@@ -23,11 +23,12 @@ from acp_tui.client.sessions.allowances import UnaskedKind
 from acp_tui.client.sessions.consent import policy_of
 from acp_tui.client.sessions.hub import SessionHub
 from acp_tui.client.sessions.session import Session
-from acp_tui.client.sessions.session_history import recorded_conversation, recorded_mode, recorded_session
+from acp_tui.client.sessions.session_history import recorded_mode, recorded_of, reread
 from acp_tui.client.settings import mcp, trust
 from acp_tui.client.settings.location import settings_file
 from acp_tui.client.settings.settings import RecordingSettings, Settings
 from acp_tui.client.transcript import RecordTo
+from acp_tui.client.transcript.index import SessionIndex
 from acp_tui.client.transcript.recorder import SecretsSent
 from acp_tui.client.transcript.recording_plan import recording_plan
 from acp_tui.conversation import conversation, facts, recall, updates, wording
@@ -277,7 +278,7 @@ class SessionDriver:
             return known
         command, is_told = self.agent.command, self.agent.capabilities.load_session
         mode = mode or await to_thread.run_sync(recorded_mode, session_id, command)
-        earlier = None if is_told else await to_thread.run_sync(recorded_session, session_id, command)
+        earlier = None if is_told else await to_thread.run_sync(recorded_of, session_id, command, reread)
         early: list[Session] = []
 
         with ExitStack() as opening:
@@ -386,7 +387,7 @@ async def show_as_recorded(session: Session, command: AgentCommand) -> None:
     if command.is_host:
         return
     is_told = not session.conversation.is_blank
-    recorded = await to_thread.run_sync(recorded_conversation, session.session_id, command)
+    recorded = await to_thread.run_sync(recorded_of, session.session_id, command, SessionIndex.reread)
     if recorded is not None and not recorded.is_blank:
         if not is_told:
             await _told(session)

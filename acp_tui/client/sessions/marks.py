@@ -28,8 +28,10 @@ MAX_NAME: Final = 200
 """Characters."""
 
 
-def sessions_in_project(index: SessionIndex, cwd: Path, words: str = "") -> list[PastSession]:
-    """Those of the folder and, with their branch, of its repository's other worktrees. Blocks. Raises ClientError."""
+def sessions_of(index: SessionIndex, cwd: Path | None, words: str = "") -> list[PastSession]:
+    """All, or those of a folder and, with branch, of its repository's other worktrees. Blocks. Raises ClientError."""
+    if cwd is None:
+        return recorded_sessions(index, None, words)
     branch = cache(branch_of)
     past = recorded_sessions(index, in_same_project(cwd) or cwd, words)
     return [replace(one, branch=branch(one.cwd)) if one.has_folder and one.cwd != cwd else one for one in past]

@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import cache
 from itertools import pairwise, product
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NoReturn, TypeAlias, TypeVar
 
@@ -245,40 +246,29 @@ def warning_if_open(session_id: facts.SessionId, *started: object) -> str:
 
 def recorded_mode(session_id: facts.SessionId, command: AgentCommand) -> facts.SelectOption | None:
     """The mode in which an agent's session was last recorded; None if unknown. Blocks."""
-    return _recorded(session_id, command, SessionIndex.last_mode)
-
-
-def recorded_conversation(session_id: facts.SessionId, command: AgentCommand) -> Conversation | None:
-    """What was recorded of an agent's session; None for nothing, or if that takes long to read. Blocks."""
-    return _recorded(session_id, command, lambda index, found: index.reread(found) if _is_short(index, found) else None)
-
-
-def recorded_session(session_id: facts.SessionId, command: AgentCommand) -> SessionFromRecording | None:
-    """The same as a session that another one continues."""
-    return _recorded(
-        session_id, command, lambda index, found: reread(index, found) if _is_short(index, found) else None
-    )
+    return recorded_of(session_id, command, SessionIndex.last_mode, inf)
 
 
 def open_session(session: Session, command: AgentCommand) -> PastSession:
     """An agent's open session, with what is recorded of it. Blocks."""
     is_blank = session.conversation.is_blank  # an earlier one may have had its ID
-    recorded = None if is_blank else _recorded(session.session_id, command, lambda _, found: found)
+    recorded = None if is_blank else recorded_of(session.session_id, command, lambda _, found: found, inf)
     return PastSession(command.name, session.session_id, session.cwd, recorded=recorded)
 
 
-def _is_short(index: SessionIndex, recorded: RecordedSession) -> bool:
-    return sum(path.stat().st_size for path in index.origins(recorded)) <= MAX_READ_BYTES
-
-
-def _recorded(
-    session_id: facts.SessionId, command: AgentCommand, read: Callable[[SessionIndex, RecordedSession], T | None]
+def recorded_of(
+    session_id: facts.SessionId,
+    command: AgentCommand,
+    read: Callable[[SessionIndex, RecordedSession], T | None],
+    most_bytes: float = MAX_READ_BYTES,
 ) -> T | None:
+    """What this reads of an agent's recorded session; None for nothing, or if that has more bytes. Blocks."""
     with suppress(ClientError, OSError):
         index = SessionIndex(recording_store(RecordingSettings()))
         found = index.find(session_id)
         if found is not None and found.session_id == session_id and past_session(found).is_of(command):
-            return read(index, found)
+            is_short = sum(path.stat().st_size for path in index.origins(found)) <= most_bytes
+            return read(index, found) if is_short else None
     return None
 
 

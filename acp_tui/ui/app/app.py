@@ -214,8 +214,7 @@ class AcpTuiApp(BaseApp):
 
     def hang_up(self) -> None:
         """End without a terminal; the sessions go on if the user has chosen that."""
-        if self.can_leave and self.settings.sessions.host == "always":
-            self.leaves = True
+        self.leaves |= self.can_leave and self.settings.sessions.host == "always"
         self.exit()
 
     async def outlasting(self, work: Coroutine[Any, Any, object]) -> None:
@@ -399,10 +398,15 @@ class AcpTuiApp(BaseApp):
 
     # Tabs
 
-    async def open_tab(self, link: AgentLink, cwd: Path, opening: Opening | None = None) -> Tab:
-        """Open a new tab for a session of this agent, in front."""
+    async def open_tab(
+        self, link: AgentLink, cwd: Path, opening: Opening | None = None, *, chosen_in: Tab | None = None
+    ) -> Tab:
+        """Open a new tab for a session of this agent, in front: in place of that it was `chosen_in`, if unused."""
         tab = Tab(link, cwd, opening=opening, settings=self.settings)
-        await self.tabs.open(tab)
+        left = chosen_in if chosen_in is not None and chosen_in.makes_room_for(tab) else None
+        await self.tabs.open(tab, left)
+        if left is not None:
+            self.run_worker(self._put_away(left))
         return tab
 
     def changes_in(self, cwd: Path) -> FolderChanges:
@@ -437,22 +441,22 @@ class AcpTuiApp(BaseApp):
             if not await one.may_close():
                 return
         if await tab.may_close(others, is_chosen=is_chosen):
+            is_kept = tab.kept_id and self.settings.recordings.keep and not tab.actions.worktrees.left_for
+            if is_kept and tab in self.tabs:
+                way = self.keymap.hint("; {choose_session} opens it again")
+                self.notify(f"Closed {tab.name()}{way}", markup=False)
             await self.close_now(*others, tab)
 
     async def close_now(self, *tabs: Tab) -> None:
         """Close these tabs and their sessions. If there is no other tab, start another session in the last one."""
         for one in tabs:
-            if one not in self.tabs:  # closed in the meantime
-                continue
-            if len(self.tabs) > 1:
-                await self.take_away(one)
-                await one.leave()
-            else:
-                await one.begin_anew()
+            if one in self.tabs:  # it may have been closed in the meantime
+                await (self._put_away(one) if len(self.tabs) > 1 else one.begin_anew())
 
-    def take_away_later(self, tab: Tab) -> None:
-        """Remove this tab from outside of it: what works for the tab ends with it."""
-        self.run_worker(self.take_away(tab))
+    async def _put_away(self, tab: Tab) -> None:
+        """Run it outside of the tab, as `take_away`: what works for the tab ends with it."""
+        await self.take_away(tab)
+        await tab.leave()
 
     async def take_away(self, tab: Tab) -> None:
         """Remove a tab, and stop following changes that no other tab needs."""

@@ -147,10 +147,9 @@ class Dialogs:
                 place, is_blank = DraftKey(str(session.cwd), session.session_id), session.conversation.is_blank
                 lost = link.has_lost_host
                 told = session_history.left_session(session, link.agent, link.command, has_lost_host=lost)
-            elif recall is not None:
-                place, is_blank, told = recall.place, tab.starter.past is None, None
             else:
-                continue
+                assert recall is not None  # the others have nothing to leave
+                place, is_blank, told = recall.place, tab.starter.past is None, None
             if told is not None:
                 left.append(replace(told, has_draft=place in drafts))
             elif is_blank and place in drafts:

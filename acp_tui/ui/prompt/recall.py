@@ -6,7 +6,9 @@ A search is a list above the prompt. The draft stays until the user chooses one 
 from __future__ import annotations
 
 import asyncio
+import os
 import re
+import shlex
 import time
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
@@ -26,6 +28,7 @@ from textual.widgets import Input, Static
 from acp_tui.client.attachments.attach import without_mentions
 from acp_tui.client.prompts.history import PastPrompt, PromptHistory, Query
 from acp_tui.client.prompts.memory import NO_DRAFT, Draft, DraftKey, PromptMemory
+from acp_tui.client.secrets.masking import Masker
 from acp_tui.client.sessions.prompt_queue import PastedImage, PromptQueue
 from acp_tui.conversation.content import paste_label
 from acp_tui.conversation.visible import make_visible_line
@@ -39,6 +42,7 @@ from acp_tui.ui.rendering.wrapping import cut, width_cells
 from acp_tui.ui.textual_gaps.fence import fence_of
 
 if TYPE_CHECKING:
+    from acp_tui.client.agents.command import AgentCommand
     from acp_tui.client.sessions.session import Session
     from acp_tui.client.sessions.session_history import PastSession
 
@@ -279,13 +283,18 @@ class Walk:
         self._at = self._texts.index(text, 1)
 
 
-DRAFT_IS_BACK: Final = "Your unsent draft is back"
-WAY_TO_CLEAR: Final = "; {interrupt} clears it"
 DRAFT_IS_ASIDE: Final = "↑ brings your earlier draft back"
 PAUSE_S: Final = 0.2
 """The draft is saved after this long without typing."""
 MAX_OUTPUT: Final = 20_000
 """Characters of each command's output to save with the draft."""
+
+
+def agent_of(command: AgentCommand | None) -> str:
+    """Whom a draft is for if only the agent itself can say its name, and not from the start: its command line."""
+    if command is None or command.is_listed or command.is_host:
+        return ""
+    return shlex.join(Masker({**os.environ, **command.env}).argv(command.argv))
 
 
 class Recall:
@@ -301,7 +310,7 @@ class Recall:
     ) -> None:
         """`cwd` is the folder of the session that will start, unless the `past` one will be opened.
 
-        `agent` returns the agent's title, or "". `early` has what is entered before there is a session.
+        `agent` returns whom a draft is for. `early` has what is entered before there is a session.
         """
         self._agent = agent
         self._early = early or PromptQueue()
@@ -385,8 +394,8 @@ class Recall:
             fence.when_shown(self, self._prompt, self._note_shown)
         more = f", ↑ has {others} more" if others else ""
         queued = f", with {own.queued} queued prompt{'s' * (own.queued > 1)}" if own.queued else ""
-        way = keys_in_force(self._screen).hint(WAY_TO_CLEAR)
-        self._screen.notify(f"{DRAFT_IS_BACK}{queued}{way}{more}", markup=False)
+        way = keys_in_force(self._screen).hint("; {interrupt} clears it")
+        self._screen.notify(f"Your unsent draft is back{queued}{way}{more}", markup=False)
 
     @property
     def is_as_brought_back(self) -> bool:

@@ -23,7 +23,7 @@ from acp_tui.conversation.facts import Fact, PermissionRequest, RequestKey, Sess
 from acp_tui.conversation.permission_requests import Rejection
 from acp_tui.conversation.tool_calls import TerminalId
 from acp_tui.conversation.visible import make_visible, make_visible_line
-from acp_tui.conversation.wording import spent_words, subagent_state, value_name
+from acp_tui.conversation.wording import from_home, spent_words, subagent_state, value_name
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.conversation.drawing import DEFAULT_FOLDS
 from acp_tui.ui.conversation.images import Wanted
@@ -122,7 +122,7 @@ class SessionPanel(Vertical):
         """The subagent that is shown instead, after those that led to it."""
         self._subagent_view: ConversationView | None = None
         self._subagent_line = SubagentLine()
-        self.welcome = Welcome(agent, greeting)
+        self.welcome = Welcome(agent, greeting, from_home(session.cwd) if session is not None else "")
         self.plan = PlanView()
         self.body = self._new_body()
         self.card = self.body.card

@@ -46,8 +46,7 @@ class WelcomeSize(NamedTuple):
 
 
 ROOMS: Final = (
-    *(WelcomeSize(recent, True, True, True, True) for recent in range(MAX_RECENT, MIN_RECENT - 1, -1)),
-    *(WelcomeSize(recent, False, True, True, True) for recent in range(MAX_RECENT, MIN_RECENT - 1, -1)),
+    *(WelcomeSize(recent, full, True, True, True) for full in (True, False) for recent in range(5, MIN_RECENT - 1, -1)),
     *(WelcomeSize(recent, has_tip=has_tip) for recent in (5, 3, 2) for has_tip in (True, False)),
     WelcomeSize(2, has_ways=False),
     WelcomeSize(1, has_ways=False),
@@ -70,13 +69,13 @@ class Welcome(Vertical, can_focus=True):
             super().__init__()
             self.key = key
 
-    def __init__(self, agent: str = "", greeting: str = "") -> None:
+    def __init__(self, agent: str = "", greeting: str = "", folder: str = "") -> None:
         """`agent` is the agent's name with its version; `greeting` is the text of its command."""
         super().__init__()
         self.can_focus = False  # until there are sessions to choose from
         self._agent = make_visible_line(agent)
         self._greeting = greeting
-        self._folder = ""
+        self._folder = make_visible_line(folder)
         self._model = ""
         self._tip = ""
         self.is_told = False
@@ -123,7 +122,8 @@ class Welcome(Vertical, can_focus=True):
         for room in ROOMS:
             rows = all_rows[: room.recent]
             head = list(self._head_lines(width, palette, len(rows), room))
-            tail = list(self._tail_lines(width, palette, room))
+            tip = [("Tip: ", palette.accent), (self._tip, palette.muted)]
+            tail = [*[BLANK] * room.has_gaps, *wrap(tip, width)] if room.has_tip and self._tip else []
             if len(head) + len(rows) + len(tail) <= height:
                 break
         self.can_focus = bool(rows)
@@ -133,11 +133,18 @@ class Welcome(Vertical, can_focus=True):
         self._tail.show(tail, len(tail))
 
     def _head_lines(self, width: int, palette: Palette, recent: int, room: WelcomeSize) -> Iterator[Strip]:
+        """What is known from the start, and below it, so that it stays in its place, the heading of the sessions."""
         yield Strip([Segment("acp-tui", palette.accent + palette.strong)])
         for label, value in (("agent", self._agent), ("model", self._model), ("folder", self._folder)):
             if value:
                 what = cut(value, max(width - LABEL_CELLS, 2))
                 yield Strip([Segment(f"{label:<{LABEL_CELLS}}", palette.muted), Segment(what, palette.text)])
+        if self._greeting:
+            yield from [BLANK] * room.has_gaps
+            yield from wrap([(self._greeting, palette.text)], width)
+        if room.has_ways:
+            yield from [BLANK] * room.has_gaps
+            yield from self._ways(width, palette, are_in_full=room.has_ways_in_full)
         if recent:
             yield from [BLANK] * room.has_gaps
             yield Strip([Segment(cut(self._heading(recent, width), width), palette.muted)])
@@ -152,43 +159,24 @@ class Welcome(Vertical, can_focus=True):
         whole = " · ".join(filter(None, (f"Recent sessions here: {ways}", keymap.hint("{choose_session} all"))))
         return whole if width_cells(whole) <= width else f"Recent: {ways}"
 
-    def _tail_lines(self, width: int, palette: Palette, room: WelcomeSize) -> Iterator[Strip]:
-        gap = [BLANK] * room.has_gaps
-        if self._greeting:
-            yield from gap
-            yield from wrap([(self._greeting, palette.text)], width)
-        if room.has_ways:
-            yield from gap
-            yield from (self._ways_in_full(width, palette) if room.has_ways_in_full else self._ways(width, palette))
-        if room.has_tip and self._tip:
-            yield from gap
-            yield from wrap([("Tip: ", palette.accent), (self._tip, palette.muted)], width)
-
-    def _ways_in_full(self, width: int, palette: Palette) -> Iterator[Strip]:
-        """What can be typed, and what each does."""
-        commands = _commands([command.name for command in self._commands], max(width - WAY_CELLS, 2))
+    def _ways(self, width: int, palette: Palette, *, are_in_full: bool) -> Iterator[Strip]:
+        """What can be typed, and what each does, in a line for each, or in one, as far as they fit."""
+        room, segments = max(width - WAY_CELLS, 2), list[Segment]()
         ways = (
-            ("@", "attach a file, folder, or picture"),
-            ("/", commands),
-            ("!", "run a command in the session's folder"),
-            (keys_in_force(self).shown("help"), "help and all keys"),
+            ("@", "file", "attach a file, folder, or picture"),
+            ("/", "command", _commands([command.name for command in self._commands], room)),
+            ("!", "shell", "run a command in the session's folder"),
+            (keys_in_force(self).shown("help"), "help", "help and all keys"),
         )
-        for label, text in ways:
-            if label:
-                what = cut(text, max(width - WAY_CELLS, 2))
-                yield Strip([Segment(f"{label:<{WAY_CELLS}}", palette.accent), Segment(what, palette.muted)])
-
-    def _ways(self, width: int, palette: Palette) -> Iterator[Strip]:
-        """The same in one line, as far as it fits."""
-        ways = (("@", "file"), ("/", "command"), ("!", "shell"), (keys_in_force(self).shown("help"), "help"))
-        segments: list[Segment] = []
-        used = 0
-        for label, text in ways:
-            gap = "   " if segments else ""
-            used += len(gap) + len(label) + 1 + len(text)
-            if label and used <= width:
-                segments += [Segment(gap + label, palette.accent), Segment(f" {text}", palette.muted)]
-        yield Strip(segments)
+        for label, word, text in ways:
+            gap = "   " * bool(segments)
+            if label and are_in_full:
+                told = Segment(cut(text, room), palette.muted)
+                yield Strip([Segment(f"{label:<{WAY_CELLS}}", palette.accent), told])
+            elif label and sum(map(len, (*(one.text for one in segments), gap, label, word))) < width:
+                segments += [Segment(gap + label, palette.accent), Segment(f" {word}", palette.muted)]
+        if not are_in_full:
+            yield Strip(segments)
 
     # Choosing
 

@@ -50,31 +50,27 @@ class SessionStarter:
         """Set when the scan of the files has begun."""
 
     @property
-    def wants_session(self) -> bool:
-        """Whether the tab can get a session."""
-        return self._opening is not None or self._tab.link.can_start
-
-    @property
     def past(self) -> PastSession | None:
         """The earlier session that the tab opens first; None for another one."""
         return getattr(self._opening, "past", None)
 
     async def connect(self) -> None:
-        """Start the agent, open a session, and show it; or show why that failed."""
+        """Start the agent, open a session, and show it; or show why that failed; or do nothing if there is none."""
         self._is_connecting = True
         try:
             if self._tab.link.can_start:
                 await self._connect()
-            else:
+            elif self._opening is not None:
                 # Show a session that needs no agent. Its folder may be gone.
                 await loading.preload_in_thread(loading.BEFORE_AN_AGENT, loading.BEFORE_A_SESSION)
                 self.is_under_way.set()
                 await self._open()
-                self._is_connecting = False
                 self._tab.app.begin_to_follow()
-                await self._tab.writing.help()
         finally:
             self._is_connecting = False
+        if not self._tab.link.can_start:
+            self.is_under_way.set()
+            await self._tab.writing.help()
 
     async def _connect(self) -> None:
         await loading.preload_in_thread(loading.BEFORE_AN_AGENT)
@@ -108,6 +104,9 @@ class SessionStarter:
         self._tab.app.begin_to_follow()
         await self._tab.writing.help()
         await loading.preload_in_thread(loading.BEFORE_A_COMMAND)
+        await self.is_open.wait()
+        if self.past is not None and self._tab.session is not None and len(self._tab.app.tabs) < 2:
+            await self._tab.actions.welcoming.remind()
 
     async def _open(self) -> None:
         try:

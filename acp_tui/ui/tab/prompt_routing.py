@@ -64,8 +64,8 @@ class PromptController:
         """Once it's loaded."""
         self._clock: Timer | None = None
         """Waits for the next prompt that was scheduled."""
-        self._about_to_send: set[Session] = set()
-        """Sessions whose turn begins in a moment, while what goes with the prompt is read."""
+        self._about_to_send: dict[Session, Prompt] = {}
+        """What begins a turn in a moment, while files are read: of the queue, it's shown there until then."""
         self._sending: list[PromptQueue] = []
         """The queues of the sessions whose prompts are being sent, until their turns have ended."""
         self._is_helped = asyncio.Event()
@@ -89,19 +89,22 @@ class PromptController:
         await preload_in_thread(BEFORE_WRITING)
         from acp_tui.ui.prompt import completion, recall, vim  # loading point: BEFORE_WRITING
 
+        tab = self._tab
+
         def context() -> completion.CompletionContext:
-            session = self._tab.session
-            cwd = session.cwd if session is not None else self._tab.cwd
-            return completion.CompletionContext(cwd, self._tab.conversation, self._tab.agent_title)
+            return completion.CompletionContext((tab.session or tab).cwd, tab.conversation, tab.agent_title)
 
         self._completion = completion.Completion(self._prompt, context)
         self._prompt.key_helpers.insert(0, self._completion)
         self._prompt.editing_mode = vim.VimKeys(self._prompt)
         await self._completion.read_templates()
         self._is_helped.set()
-        tab = self._tab
         memory, past = tab.app.prompt_memory, tab.starter.past if tab.session is None else None
-        earlier = recall.Recall(tab.screen, self._prompt, memory, tab.cwd, lambda: tab.known_agent, past, self._early)
+
+        def whose() -> str:
+            return recall.agent_of(tab.link.command) or tab.agent_name
+
+        earlier = recall.Recall(tab.screen, self._prompt, memory, tab.cwd, whose, past, self._early)
         await earlier.begin()
         # Not before: what the user is writing now isn't a saved draft.
         self.recall = earlier
@@ -295,7 +298,7 @@ class PromptController:
         self.send_next(session)
 
     def _begin_sending(self, session: Session, prompt: Prompt) -> None:
-        self._about_to_send.add(session)
+        self._about_to_send[session] = prompt
         self._tab.run(self._bring_back(session))
         self._tab.run(self._send(session, prompt))
 
@@ -355,7 +358,7 @@ class PromptController:
             await self._send_one(session, prompt)
         finally:
             self._sending.remove(queue)
-            self._about_to_send.discard(session)
+            self._about_to_send.pop(session, None)
         self.send_next(session)
 
     async def _early_meant(self, session: Session, early: Prompt) -> Prompt | None:
@@ -365,6 +368,8 @@ class PromptController:
             await self._is_helped.wait()
         own = self._own_action(text)
         if is_command := text.startswith("!") or own.startswith("do("):
+            self._about_to_send[session] = Prompt("")  # not shown as one
+            self.show_waiting()
             self._prompt.attach(*images)
         if text.startswith("!"):
             await self._run_command(session, text[1:].strip())
@@ -401,7 +406,7 @@ class PromptController:
             session.queue.add(prompt.text, prompt.images, is_first=True)
             return
         self._failed = None
-        self._about_to_send.discard(session)
+        self._about_to_send.pop(session, None)
         try:
             await self._tab.app.outlasting(session.send_prompt((*blocks, *session.commands.take()), notes))
         except PromptInProgress:
@@ -466,8 +471,9 @@ class PromptController:
         """Show the queue, and what goes with the next prompt, right above it."""
         session, queue = self._tab.session, self.queue
         offered = session.commands.offered if session is not None else ()
+        leaving = tuple(prompt for sent_in, prompt in self._about_to_send.items() if sent_in is session and prompt.key)
         waiting = QueueSummary(
-            tuple(queue.prompts),
+            (*leaving, *queue.prompts),
             tuple(queue.scheduled),
             queue.is_held,
             queue.why_held,
@@ -475,6 +481,7 @@ class PromptController:
             len(self._prompt.comments),
             can_send=session is not None and not self.why_not and not self._tab.starter.is_reconnecting,
             can_go_on=session is not None and self._can_go_on(session),
+            is_sending=bool(leaving),
         )
         if self._tab.screen.queue_lines.show(waiting) and self.recall is not None:
             self.recall.draft_changed()  # what waits is saved with the draft
@@ -550,8 +557,9 @@ class PromptController:
         elif not self._can_send(session):
             queue.reschedule(key, due._replace(due=now))
         elif queue.reschedule(key, due.sent(now)):
-            if said.is_idle:
-                self._tab.run(self._send(session, Prompt(due.text, prompt.images)))
+            if said.is_idle and session not in self._about_to_send:
+                sent = self._about_to_send[session] = Prompt(due.text, prompt.images, 0 if due.every_s else key)
+                self._tab.run(self._send(session, sent))
             else:
                 queue.add(due.text, prompt.images)
         self._look_at_clock(session)

@@ -54,6 +54,8 @@ class QueueSummary(NamedTuple):
     """The agent is there."""
     can_go_on: bool = True
     """It is idle, too."""
+    is_sending: bool = False
+    """The first one is being sent."""
 
 
 class QueueLines(Static, can_focus=True):
@@ -199,6 +201,8 @@ class QueueLines(Static, can_focus=True):
     @property
     def _when(self) -> tuple[str, ...]:
         """When they are sent, in long and short form."""
+        if self._shown.is_sending:
+            return ("sending",)
         if self._shown.is_held and self._shown.can_go_on:
             held = f"on hold ({self._shown.why_held})" if self._shown.why_held else "on hold"
             return f"{held}: Enter in an empty prompt sends the next", f"{held}: Enter sends", "on hold: Enter sends"

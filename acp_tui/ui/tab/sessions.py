@@ -9,6 +9,7 @@ import os
 import shlex
 import time
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -26,7 +27,7 @@ from acp_tui.client.hosting.finding import HostedSession, hosted_sessions
 from acp_tui.client.prompts.memory import DraftKey
 from acp_tui.client.safe_git import branch_of
 from acp_tui.client.sessions.agent import Agent
-from acp_tui.client.sessions.marks import SessionMarks, sessions_in_project
+from acp_tui.client.sessions.marks import SessionMarks, sessions_of
 from acp_tui.client.sessions.session import Session
 from acp_tui.client.sessions.session_history import (
     HistoryUnreadable,
@@ -38,7 +39,6 @@ from acp_tui.client.sessions.session_history import (
     open_elsewhere,
     open_session,
     place_in,
-    recorded_sessions,
     sandbox_of,
     warning_if_open,
 )
@@ -262,17 +262,20 @@ class HistoryController:
 
     async def recorded(self, words: str, is_everywhere: bool) -> Sequence[PastSession]:
         """The recorded sessions; with `words`, only those that contain them."""
-        if is_everywhere:
-            return await self._in_thread(partial(recorded_sessions, self._index, None, words))
-        here = self._tab.cwd
-        if self._tab.worktree:  # else it would be another one's branch that a row tells
+        here = None if is_everywhere else self._tab.cwd
+        if here is not None and self._tab.worktree:  # else it would be another one's branch that a row tells
             here = await to_thread.run_sync(origin_of, here)
-        return await self._in_thread(partial(sessions_in_project, self._index, here, words))
+        return await self._in_thread(partial(sessions_of, self._index, here, words))
 
     async def left(self, cwd: Path) -> Sequence[PastSession]:
-        """The recorded sessions that were left in tabs of this folder, and that the user isn't done with."""
+        """Recorded sessions that were left in tabs of this folder, are open nowhere, and the user isn't done with.
+
+        `judge` and `marked` then know the rest, as after `look_elsewhere`.
+        """
         found = await self._in_thread(partial(left_sessions, self._index, cwd))
-        return self._marks.marked(one for one in found if one.session_id not in self._tab.app.done)
+        await self.look_elsewhere()
+        marked = self._marks.marked(one for one in found if one.session_id not in self._tab.app.done)
+        return [one for one in marked if self.judge(one)[0] is not OpenMode.ELSEWHERE]
 
     async def line_with(self, session: PastSession, words: str) -> str:
         """A line of the session's conversation that contains these words."""
@@ -414,19 +417,19 @@ class HistoryController:
     # Opening
 
     async def open(self, row: SessionRow) -> None:
-        """Open the session in its tab, or in a new one, for which this one goes if nothing was said here."""
+        """Open the session in its tab, or in a new one: in place of this one if nothing was said here."""
         tab, hosted, app = self._tab_at(row.key), self._hosted.get(row.key), self._tab.app
         if tab is not None:
             await app.tabs.go_to(tab)
             return
         if hosted is not None:
-            await app.open_tab(app.link_to(hosted.command, hosted.cwd), hosted.cwd, hosted.open_in)
+            link = app.link_to(hosted.command, hosted.cwd)
+            await app.open_tab(link, hosted.cwd, hosted.open_in, chosen_in=self._tab)
         elif row.past is not None:
             await self.reopen(row.past)
-        await self._tab.make_room()
 
     async def reopen(self, session: PastSession) -> None:
-        """Open the session in its tab, or in a new one."""
+        """The same for an earlier session."""
         tab = self.tab_of(session)
         if tab is not None:  # since it was listed
             await self._tab.app.tabs.go_to(tab)
@@ -451,7 +454,7 @@ class HistoryController:
                 if wanted is None:
                     return
         opening = Reopening(session, self._index, why_not=why, is_wanted=wanted)
-        await self._tab.app.open_tab(link or AgentLink(None), session.cwd, opening)
+        await self._tab.app.open_tab(link or AgentLink(None), session.cwd, opening, chosen_in=self._tab)
 
     async def _link_for(self, session: PastSession) -> AgentLink:
         """A link to the session's agent. Raises ClientError.
@@ -489,17 +492,16 @@ def _hosted_row(key: str, hosted: HostedSession) -> SessionRow:
 async def _in_memory(agent: Agent) -> Sequence[SessionSummary]:
     """What the agent has in memory; nothing if it doesn't say."""
     offers = agent.capabilities
-    if agent.lost is not None or not (offers.list_sessions and offers.session_status):
-        return ()
-    try:
-        listed = (await agent.list_sessions()).sessions[:MAX_ASKED]
-        told = [replace(one, status=await agent.session_status(one.session_id)) for one in listed]
-    except ClientError:
-        return ()
-    return [one for one in told if one.status is not None and one.status.is_open]
+    with suppress(ClientError):
+        if agent.lost is None and offers.list_sessions and offers.session_status:
+            listed = (await agent.list_sessions()).sessions[:MAX_ASKED]
+            told = [replace(one, status=await agent.session_status(one.session_id)) for one in listed]
+            return [one for one in told if one.status is not None and one.status.is_open]
+    return ()
 
 
 MAX_KEPT: Final = 9
+REMINDED_S: Final = 60.0
 LEFT: Final = "left"
 """The key of the row for all sessions that were left."""
 TIPS: Final = (
@@ -531,19 +533,15 @@ class Welcoming:
 
     async def tell(self, welcome: Welcome) -> None:
         """Read the facts and show them. Await it in a worker."""
-        session = self._tab.session
-        cwd = session.cwd if session is not None else self._tab.cwd
+        cwd = (self._tab.session or self._tab).cwd
         branch = await to_thread.run_sync(branch_of, cwd, abandon_on_cancel=True)
         try:
-            past = self._history.marked(await self._history.recorded("", is_everywhere=False))
             left = await self._history.left(cwd)
+            past = self._history.marked(await self._history.recorded("", is_everywhere=False))
         except ClientError:
             past, left = [], ()  # the sessions dialog says what failed
-        if past:
-            await self._history.look_elsewhere()
+        self._left = [*filter(self._is_useful, left)]
         useful = [one for one in past if self._is_useful(one)]
-        here = (one for one in left if self._history.judge(one)[0] is not OpenMode.ELSEWHERE)
-        self._left = [one for one in here if self._is_useful(one)]
         self._tab.offered = [one.session_id for one in self._left]
         rows = [replace(row_of(one, *self._history.judge(one)), group="") for one in useful[:MAX_KEPT]]
         self._recent = {row.key: row for row in rows}
@@ -554,6 +552,17 @@ class Welcoming:
         make_rows = partial(session_rows, rows, here=cwd, now=datetime.now().astimezone())
         folder = from_home(cwd) + (f" · git {branch}" if branch else "")
         welcome.tell(folder=folder, make_rows=lambda cells: make_rows(cells=cells), tip=self._tip(past))
+
+    async def remind(self) -> None:
+        """Say which tabs were left beside the one that the user goes on with, until they begin something."""
+        tab, entered = self._tab, self._tab.writing.entered
+        with suppress(ClientError):
+            self._left = [*filter(self._is_useful, await self._history.left(tab.cwd))]
+        count = len(self._left)
+        if count and (way := tab.hint(f"{{begin_session}} offers {'them' if count > 1 else 'it'}")):
+            told = f"The {f'{count} other tabs' if count > 1 else 'other tab'} that you had open: {way}"
+            tab.app.notices.is_over[told] = lambda: tab.writing.entered > entered or len(tab.app.tabs) > 1
+            tab.app.notify(told, timeout=REMINDED_S, markup=False)
 
     def _is_useful(self, past: PastSession) -> bool:
         """Whether something was said in the session and it can be shown again."""
@@ -569,11 +578,15 @@ class Welcoming:
     async def open(self, key: str) -> None:
         """Open this recent session, or all that were left, as the sessions dialog does."""
         if key == LEFT:
-            for past in self._left:
-                await self._history.reopen(past)
-            await self._tab.make_room()
+            self._tab.app.run_worker(self._reopen(self._left))  # the work of this tab ends when it's replaced
         elif key in self._recent:
             await self._history.open(self._recent[key])
+
+    async def _reopen(self, left: Iterable[PastSession]) -> None:
+        tab = self._tab
+        for past in left:
+            await tab.actions.history.reopen(past)
+            tab = tab.app.tabs.front or tab
 
 
 def last_line(conversation: Conversation, shown: ShownRequest | None = None) -> str:

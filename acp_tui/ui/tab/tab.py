@@ -211,14 +211,8 @@ class Tab:
     @property
     def agent_name(self) -> str:
         """What the agent is called, also before it's there."""
-        return self.known_agent or self.link.name
-
-    @property
-    def known_agent(self) -> str:
-        """The same; "" as long as only the agent itself can say it."""
-        running, command = self.link.agent, self.link.command
-        name = self.link.name if command is not None and command.is_listed else ""
-        return self.agent_title or (make_visible_line(running.title) if running is not None else name)
+        running = self.link.agent
+        return self.agent_title or (make_visible_line(running.title) if running is not None else self.link.name)
 
     def _marked(self, text: str) -> str:
         text = boxed(text, is_boxed=bool(self.link.sandbox))
@@ -324,11 +318,7 @@ class Tab:
 
     def begin(self) -> None:
         """Get the first session, if there is any to get. The screen is there to be seen."""
-        if self.starter.wants_session:
-            self.run(self.starter.connect())
-        else:
-            self.starter.is_under_way.set()
-            self.run(self.writing.help())
+        self.run(self.starter.connect())
 
     async def show(self, session: Session, agent_title: str = "") -> None:
         """Show this session from now on. An empty `agent_title` stands for the name in the agent or the recording."""
@@ -381,7 +371,7 @@ class Tab:
         """Close the tab and go back to the others: the agent runs, but this session can't be opened."""
         await self.detach()
         self.say_error(error)
-        self.app.take_away_later(self)
+        self.app.run_worker(self.app.take_away(self))
 
     def follow_changes(self) -> None:
         """Scan the files, and follow changes from then on."""
@@ -405,11 +395,7 @@ class Tab:
             await self.starter.begin_anew()
             return
         await self.app.open_tab(self.app.link_to(agent.command, origin, self.agent_name), origin)
-        await self._give_way()
-
-    async def _give_way(self) -> None:
-        self.app.take_away_later(self)
-        await self.leave()
+        self.app.run_worker(self.app.close_now(self))
 
     @property
     def is_unused(self) -> bool:
@@ -419,18 +405,13 @@ class Tab:
         session, recall = self.stage.session, self.writing.recall
         is_waiting = session.conversation.is_asking or self.actions.has_queued or session.commands.offered
         is_unwritten = self.prompt.is_blank if recall is None else recall.is_as_brought_back
-        return session.conversation.is_blank and is_unwritten and not (is_waiting or self.prompt.comments)
+        is_past = self.starter.past is not None and self.starter.past.session_id == session.session_id
+        return session.conversation.is_blank and is_unwritten and not (is_waiting or is_past or self.prompt.comments)
 
-    async def make_room(self) -> None:
-        """Give way to the tab in front, opened from here, once it has a session, if this one is unused."""
-        front = self.app.tabs.front
-        if front is None or front is self or not front.link.can_start or self.link.is_hosted:
-            return
-        if self.worktree and front.cwd != self.cwd:
-            return
-        await front.starter.is_open.wait()
-        if front.session is not None and self.is_unused:
-            await self._give_way()
+    def makes_room_for(self, tab: Tab) -> bool:
+        """Whether it may be replaced by another one: it's unused, and what can be started here can be there, too."""
+        is_like = tab.link.can_start and (not self.worktree or tab.cwd == self.cwd)
+        return is_like and not self.link.is_hosted and self.is_unused
 
     # As one of the tabs
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import count, product
 from typing import TYPE_CHECKING, Any, Final
 
 from textual import events
-from textual.app import App
+from textual.app import App, UnknownModeError
 from textual.content import Content
 
 from acp_tui.ui.session.status_line import FORKED, EdgeLine, TabState, label_cells, tab_label
@@ -57,14 +58,15 @@ class Tabs:
             self._tabs.append(tab)
         self.tell()
 
-    async def open(self, tab: Tab) -> None:
-        """Open this new tab, in front."""
+    async def open(self, tab: Tab, instead_of: Tab | None = None) -> None:
+        """Open this new tab, in front: as the last one, or in the place of another, which nobody can go to anymore."""
         if not self._has_modes:
             # Not earlier: Textual parses the stylesheets twice if the first screen belongs to a mode.
             first, self._has_modes = self._app.screen_stack[0], True
             self._app.add_mode(FIRST_MODE, lambda: first)
         tab.mode = f"tab-{next(self._numbers)}"
-        self._tabs.append(tab)
+        at = self._tabs.index(instead_of) if instead_of in self._tabs else len(self)
+        self._tabs[at : at + 1] = [tab]
         self._app.add_mode(tab.mode, lambda: tab.screen)
         await self._app.switch_mode(tab.mode)
         self.tell()
@@ -113,14 +115,16 @@ class Tabs:
         return self._tabs[self._tabs.index(tab) + (1 if tab is not self._tabs[-1] else -1)]
 
     async def close(self, tab: Tab) -> None:
-        """Close a tab. The tab next to it comes to the front. The last tab can't be closed."""
+        """Close a tab, or one that was replaced. The tab next to it comes to the front. The last can't be closed."""
         beside, is_front = self.beside(tab), self.front is tab
-        if beside is None:
+        if beside is not None:
+            self._tabs.remove(tab)  # at once: nobody may go to it anymore
+            if is_front:
+                await self.go_to(beside)
+        elif tab in self._tabs:
             return
-        self._tabs.remove(tab)  # at once: nobody may go to it anymore
-        if is_front:
-            await self.go_to(beside)
-        await self._app.remove_mode(tab.mode)
+        with suppress(UnknownModeError):  # it was closed already
+            await self._app.remove_mode(tab.mode)
         forget_closed_watchers(self._app)
         self.tell()
 

@@ -365,7 +365,7 @@ class World:
                 case "step":
                     self.app.run_worker(self.app.tabs.step(1))
                 case "close" if tab is not None and len(tabs) > 1:
-                    self.app.take_away_later(tab)
+                    self.app.run_worker(self.app.take_away(tab))
                 case "phase" if tab is not None:
                     tab.show_phase("starting")
                 case _:

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import cast
+
+import anyio
+
 from acp_tui.conversation.wording import reason_prompt
+from acp_tui.ui.changes.follower import TurnMoments
 from support.screens import open_page
 
 
@@ -21,6 +27,21 @@ async def test_a_prompt_written_during_a_turn_is_queued_in_sight_and_sent_after_
         await page.end_turn()
         assert page.connection.prompts == ["one", "two", "three"]
         assert "queued" not in page.text
+
+
+async def test_a_prompt_stays_in_its_row_until_the_conversation_has_it() -> None:
+    async with open_page() as page:
+        for text in ("one", "two", "three"):
+            await page.send(text)
+        files_are_read = anyio.Event()
+        page.tab.moments = cast("TurnMoments", SimpleNamespace(remember=files_are_read.wait))
+        await page.end_turn()
+        assert "2 queued, sending" in page.text
+        assert "› two\n" in "\n".join(map(str.rstrip, page.lines))
+        assert page.connection.prompts == ["one"]
+        files_are_read.set()
+        await page.until(lambda: page.connection.prompts == ["one", "two"])
+        await page.until(lambda: "1 queued, sent after this turn" in page.text and "› two" not in page.text)
 
 
 async def test_prompts_that_come_at_once_are_all_sent_in_their_order() -> None:
