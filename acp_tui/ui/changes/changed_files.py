@@ -30,8 +30,8 @@ GAP: Final = "  "
 UNKNOWN: Final = "before unknown"
 
 
-def change_segments(change: ChangedPath, width: int, palette: Palette) -> list[Segment]:
-    """One row: the letter, the end of the path, and the counts, or why there are none."""
+def change_segments(change: ChangedPath, width: int, palette: Palette, remark: str = "") -> list[Segment]:
+    """One row: the letter, the end of the path with a remark, and the counts, or why there are none."""
     style = {"added": palette.success, "deleted": palette.error}.get(change.kind, palette.accent)
     head = Segment(f"{LETTERS[change.kind]}{GAP}", style + Style(bold=True))
     room = width - head.cell_length - len(GAP)
@@ -40,7 +40,8 @@ def change_segments(change: ChangedPath, width: int, palette: Palette) -> list[S
     aside = [Segment(added.rjust(COUNT_CELLS - len(removed)), palette.success), Segment(removed, palette.error)]
     if room - _cells(aside) < MIN_PATH_CELLS:
         aside = []
-    mark = f"{GAP}{BUILD_FILE}" if is_build_file(change.path) else ""
+    remark = remark or BUILD_FILE * is_build_file(change.path)
+    mark = f"{GAP}{remark}" if remark else ""
     path = cut_left(make_visible_path(change.path), room - _cells(aside))
     mark = mark if width_cells(path + mark) <= room - _cells(aside) else ""
     if note := note_in_place_of_counts(change):

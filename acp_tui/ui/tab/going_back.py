@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -30,7 +31,7 @@ from acp_tui.ui.kit.line_view import LineView
 from acp_tui.ui.kit.row_list import PickerRow, RowList, aligned, short_time
 from acp_tui.ui.kit.themes import palette_for
 from acp_tui.ui.rendering.palette import Palette
-from acp_tui.ui.tab.taking_out import first_line, message_text, prompts_in
+from acp_tui.ui.tab.taking_out import first_line, message_text, named_since, prompts_in
 
 if TYPE_CHECKING:
     from acp_tui.ui.tab.tab import Tab
@@ -62,6 +63,7 @@ FROM_PROMPT: Final = "choose a prompt for that"
 KEYS: Final = "{move_up} {move_down} move · {next_field} how to go on · {list_choose} do it · {dialog_close} close"
 READING: Final = "reading the files"
 UNKNOWN: Final = "changes unknown"
+NOT_NAMED: Final = "maybe not the agent's"
 FIND_LIMIT_S: Final = 0.5
 NARROW_CELLS: Final = 60
 ROWS_AROUND_FILES: Final = 10
@@ -185,6 +187,12 @@ class GoingBack:
         with suppress(ChangesError):
             return await self._moments.changed(prompt.entry, until_next=until_next)
         return None
+
+    def remarked(self, prompt: SentPrompt, files: Sequence[ChangedPath]) -> list[tuple[ChangedPath, str]]:
+        """Each with a remark if no tool call since the prompt names it: a command changed it, or someone else."""
+        conversation, cwd = self._session.conversation, self._session.cwd
+        named = named_since(conversation, prompt.entry, cwd)
+        return [(each, NOT_NAMED * (os.path.realpath(cwd / each.path) not in named)) for each in files]
 
     async def _last_with_changes(self) -> SentPrompt | None:
         """The last prompt since which files have changed; None if there is none, or it isn't found at once."""
@@ -332,10 +340,10 @@ class WayList(FilteredList, can_focus=False):
 class FileRows(LineView):
     """The files to put back, as many as there is room for; the wheel shows more."""
 
-    _files: Sequence[ChangedPath] = ()
+    _files: Sequence[tuple[ChangedPath, str]] = ()
 
-    def show(self, files: Sequence[ChangedPath]) -> int:
-        """Show these; return how many lines they take."""
+    def show(self, files: Sequence[tuple[ChangedPath, str]]) -> int:
+        """Show these, each with a remark; return how many lines they take."""
         self._files = files
         self.display = bool(files)
         height = min(len(files), max((self.app.size.height - ROWS_AROUND_FILES) // 2, 2))
@@ -344,7 +352,8 @@ class FileRows(LineView):
         return height
 
     def draw_line(self, line: int, width: int) -> Strip:
-        return Strip(change_segments(self._files[line], width, palette_for(self.app.current_theme)))
+        change, remark = self._files[line]
+        return Strip(change_segments(change, width, palette_for(self.app.current_theme), remark))
 
 
 class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
@@ -447,7 +456,8 @@ class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
         """Show what Enter would do, and to which files."""
         is_files = self._ways.way == "files"
         files = sorted(self.seen.values(), key=lambda change: change.path) if is_files else ()
-        self._prompts.leave(self._files.show(files))
+        remarked = self._source.remarked(self._prompt, files) if self._prompt is not None and files else ()
+        self._prompts.leave(self._files.show(remarked))
 
     def action_choose(self, step: int) -> None:
         """Mark the next way to go on, or the one before."""

@@ -245,6 +245,12 @@ def locations_of(entry: Entry) -> Sequence[tool_calls.Location]:
     return [*named.values(), *changed.values()]
 
 
+def named_since(conversation: Conversation, entry: EntryId, cwd: Path) -> set[str]:
+    """The real paths of the files that the agent's tool calls name from this entry on."""
+    places = (place for one in conversation.entries[entry:] for place in locations_of(one))
+    return {os.path.realpath(cwd / place.path) for place in places}
+
+
 def attached_to(entry: Entry) -> Sequence[Saveable]:
     """The blocks that can be saved as files, if they are from the agent and for the user."""
     saveable = content.Image | content.Audio | content.BlobResource | content.TextResource

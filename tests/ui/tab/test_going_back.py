@@ -98,6 +98,7 @@ async def test_files_are_put_back_at_once_and_the_list_of_changes_undoes_it(open
         (folder / "first.txt").write_text("changed\n")
         await desk.send("/undo")
         await desk.shows(UNDO, "2 second", "1 first", "2 files +2 -1")
+        await desk.shows("M first.txt maybe not the agent's")
         assert _marked(desk) == "Put the files back"
         await desk.press_slowly("enter")
         await desk.hides(UNDO)
@@ -110,6 +111,23 @@ async def test_files_are_put_back_at_once_and_the_list_of_changes_undoes_it(open
         await desk.shows("2 files have their changes back")
         assert (folder / "first.txt").read_text() == "changed\n"
         assert (folder / "second.txt").read_text() == "second\n"
+
+
+async def test_a_file_that_no_tool_call_names_may_be_someone_elses(open_desk: OpenDesk) -> None:
+    named = """
+    import os
+    turn = expect("session/prompt")
+    update("tool_call", toolCallId="c", title="Edit", locations=[{"path": os.getcwd() + "/first.txt"}])
+    end(turn)
+    """
+    async with open_desk(SESSION, named, "serve_until_closed()") as desk:
+        await desk.has_session()
+        await _ask(desk, "first")
+        (desk.tabs[0].cwd / "mine.txt").write_text("mine\n")
+        await desk.send("/undo")
+        await desk.shows(UNDO, "2 files +2", "A mine.txt maybe not the agent's")
+        await desk.shows("A first.txt")
+        assert "first.txt maybe" not in " ".join(desk.words.split())
 
 
 async def test_a_file_that_changed_since_the_dialog_showed_it_is_not_put_back(
