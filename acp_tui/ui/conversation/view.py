@@ -587,11 +587,14 @@ class ConversationView(DetachedOwner, can_focus=True):
         self.post_message(self.SubagentLeft())
 
     def action_go_to_end(self, direction: int) -> None:
-        """Go to the beginning for -1; for 1, go to the end and stay there."""
+        """Go to the beginning for -1; for 1, go to the end and stay there. A cursor goes along."""
         if direction > 0:
             self.action_follow()
         else:
             self.scroll_to_line(0)
+        edge = self.column.heights.at(0 if direction < 0 else self.column.heights.total - 1)
+        if edge is not None and self.has_focus_within:
+            self._choose(edge[0])
 
     def action_page(self, direction: int) -> None:
         """Scroll by a page: up for -1, down for 1."""
@@ -798,7 +801,7 @@ class ConversationView(DetachedOwner, can_focus=True):
             self.scroll_to_row(at, 0, above=row)
 
     def action_to_prompt(self, direction: int) -> None:
-        """Go to the user's prompt above (-1) or below (1) the first line in view."""
+        """Go to the user's prompt above (-1) or below (1) the first line in view. A cursor goes along."""
         place = self.column.heights.at(self.top_line)
         if place is None:
             return
@@ -808,6 +811,8 @@ class ConversationView(DetachedOwner, can_focus=True):
         for at in below if direction > 0 else above:
             if self.column.is_prompt(at) and self._has_lines(at):
                 self.scroll_to_row(at, 0)
+                if self.has_focus_within:
+                    self._choose(at)
                 return
 
     def on_click(self, event: events.Click) -> None:

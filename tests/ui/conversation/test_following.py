@@ -22,7 +22,7 @@ def _entries(count: int, first: int = 0) -> list[SessionUpdate]:
 
 def _shown(page: Page) -> list[str]:
     """The names of the entries in view."""
-    return re.findall(r"^  (entry \d+)", page.text, re.MULTILINE)
+    return re.findall(r"^[ ▎] (entry \d+)", page.text, re.MULTILINE)
 
 
 async def test_the_end_stays_in_view_while_entries_come() -> None:
@@ -234,7 +234,7 @@ async def test_what_is_taller_than_the_view_is_read_by_lines_and_left_at_its_edg
 
 async def test_without_a_cursor_in_it_a_tall_entry_is_left_at_once() -> None:
     async with open_page(agent("first", "a"), agent(LONG_TEXT.replace("\n", "\n\n"), "long"), *_entries(30)) as page:
-        await page.press("tab", "home", "up")
+        await page.press("tab", "pageup", "pageup", "up")
         assert "▎ entry 28" in page.text
 
 

@@ -158,6 +158,16 @@ async def test_the_focus_stays_with_a_call_that_becomes_a_diff() -> None:
 # Keys and mouse
 
 
+async def test_the_cursor_goes_along_to_the_ends_and_to_prompts() -> None:
+    said = [(user if at in (0, 7) else agent)(f"{at} " * 400, f"m{at}") for at in range(12)]
+    async with open_page(*said) as page:
+        entries = [*page.view.conversation.entries]
+        await page.press("tab")
+        for key, at in (("ctrl+home", 0), ("ctrl+end", 11), ("ctrl+up", 7), ("ctrl+up", 0), ("ctrl+down", 7)):
+            await page.press(key)
+            assert page.view.entry_under_cursor == entries[at], key
+
+
 async def test_the_focus_goes_from_entry_to_entry_and_tab_leads_out_of_all() -> None:
     async with open_page(*MIXED) as page:
         app = page.pilot.app
