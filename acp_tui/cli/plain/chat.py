@@ -106,6 +106,8 @@ class Chat:
         """The session that the user has left, if something was said in it."""
         self._is_ready = False
         """Whether there's a session and the greeting is done, so the first prompt can be typed."""
+        self._is_sending = False
+        """Whether a prompt is about to be sent: its files and the folder are being read."""
         self._was_interrupted = False
         self._doubted = ""
         """What the user typed last, if it began with a command that no one has."""
@@ -324,7 +326,7 @@ class Chat:
     @property
     def is_idle(self) -> bool:
         """Whether a prompt would be sent immediately."""
-        return self.session is None or self.session.conversation.is_idle
+        return self.session is None or (self.session.conversation.is_idle and not self._is_sending)
 
     async def _show_prompt(self) -> None:
         """Show the prompt after everything still to be printed."""
@@ -366,8 +368,8 @@ class Chat:
         elif self._is_reconnecting:
             session.queue.add(text)
             self.say(f"queued until there is a connection; {_count(session)}")
-        elif session.conversation.is_idle:
-            self._tasks.start_soon(self._send, session, text)
+        elif self.is_idle:
+            self._start_sending(session, text)
         else:
             session.queue.add(text)
             self.say(f"queued until this turn ends; {_count(session)} (to list them: /queue)")
@@ -402,9 +404,9 @@ class Chat:
 
     def _go_on(self, session: Session) -> None:
         """Handle an empty line: send the first prompt that was held back."""
-        text = self._next(session, is_asked_for=True) if session.conversation.is_idle else None
+        text = self._next(session, is_asked_for=True) if self.is_idle else None
         if text is not None:
-            self._tasks.start_soon(self._send, session, text)
+            self._start_sending(session, text)
 
     def say_first(self, text: str) -> None:
         """Send this before anything else that waits."""
@@ -415,25 +417,31 @@ class Chat:
             queue.hold()
             self._go_on(self.session)
 
+    def _start_sending(self, session: Session, text: str) -> None:
+        self._is_sending = True
+        self._tasks.start_soon(self._send, session, text)
+
     async def _send(self, session: Session, text: str) -> None:
         """Send this prompt, then what was queued during its turn, as long as all goes well."""
-        wanted: str | None = text
-        while wanted is not None:
-            attached = await to_thread.run_sync(attach, wanted, session.cwd)
-            if not session.conversation.is_idle:
-                session.queue.add(wanted)  # another was sent while its files were being read
-                break
-            self._memory.history.add(wanted, str(self.cwd), self.agent.title)
-            self._tasks.start_soon(self._memory.write)
-            await self.changes.begin_turn()
-            self.teller.is_typed_here = True
-            try:
-                await session.send_prompt((*attached.blocks, *session.commands.take()), attached.problems)
-            except ClientError as error:
-                self._note_failure(session, error)
-            finally:
-                self.teller.is_typed_here = False
-            wanted = self._next(session)
+        attached = await to_thread.run_sync(attach, text, session.cwd)
+        await self.changes.begin_turn()
+        self._is_sending = False
+        if not session.conversation.is_idle:
+            session.queue.add(text, is_first=True)  # others began a turn meanwhile
+            return
+        self._memory.history.add(text, str(self.cwd), self.agent.title)
+        self._tasks.start_soon(self._memory.write)
+        self.teller.is_typed_here = True
+        try:
+            await session.send_prompt((*attached.blocks, *session.commands.take()), attached.problems)
+        except ClientError as error:
+            self._note_failure(session, error)
+        finally:
+            self.teller.is_typed_here = False
+        following = self._next(session) if self.is_idle else None
+        if following is not None:
+            self._start_sending(session, following)
+            return
         if session.queue.is_held:
             self.say(f"{_count(session)}, held back: an empty line sends the next one, /drop deletes them")
         await self._show_prompt()
@@ -461,7 +469,7 @@ class Chat:
 
     def cancel(self) -> None:
         """Ask the agent to stop, and hold back the queue."""
-        if self.session is None or self.is_idle:
+        if self.session is None or self.session.conversation.is_idle:
             self.say("no turn is running")
             return
         self.session.queue.hold()

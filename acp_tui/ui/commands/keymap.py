@@ -60,6 +60,7 @@ _MODIFIER_ALIASES: Final = {"control": "ctrl", "option": "alt", "cmd": "super"}
 
 PRESET: Final = "preset"
 """The name in `[keys]` for a whole set of keys."""
+VIM_PROMPT: Final = "vim-prompt"
 PRESETS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "vim": {
         "move_up": ("up", "k"),
@@ -72,7 +73,7 @@ PRESETS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
         "prompt_above": ("ctrl+up", "["),
         "prompt_below": ("ctrl+down", "]"),
     },
-    "vim-prompt": {},  # its keys are modes of the prompt: `ui/prompt/vim.py`
+    VIM_PROMPT: {},  # its keys are modes of the prompt: `ui/prompt/vim.py`
 }
 """Keys by command, spelled as in `[keys]`. They don't apply to commands whose keys the user has set."""
 _ABOUT_PRESETS: Final = "Whole sets of keys: vim moves in lists and texts as Vim does, vim-prompt edits the prompt so."

@@ -14,11 +14,11 @@ from textual import events
 from textual.keys import key_to_character
 from textual.widgets.text_area import Edit, Location, Selection
 
+from acp_tui.ui.commands.keymap import VIM_PROMPT
 from acp_tui.ui.commands.keys import follow_keys, keys_in_force
 from acp_tui.ui.prompt.input import PromptInput
 from acp_tui.ui.textual_gaps.internals import bindings_of_key
 
-PRESET: Final = "vim-prompt"
 MAX_COUNT: Final = 1_000
 _COMMAND: Final = re.compile(r"([1-9]\d*)?([dcy])?([1-9]\d*)?(.*)")
 """A count, an operator, another count, and the rest."""
@@ -295,7 +295,7 @@ class VimKeys:
         self._follow_preset()
 
     def _follow_preset(self) -> None:
-        self._is_on = PRESET in keys_in_force(self._prompt).presets
+        self._is_on = VIM_PROMPT in keys_in_force(self._prompt).presets
         self.insert()
 
     @property

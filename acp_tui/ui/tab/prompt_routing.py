@@ -82,12 +82,19 @@ class PromptController:
         """What waits in the session, or for one."""
         return self._early if self._tab.session is None else self._tab.session.queue
 
+    def use_vim(self) -> None:
+        """Let the prompt be edited as in Vim, by users who choose that."""
+        from acp_tui.ui.prompt import vim  # loading point: BEFORE_WRITING
+
+        if self._prompt.editing_mode is None:
+            self._prompt.editing_mode = vim.VimKeys(self._prompt)
+
     # After the first frame
 
     async def help(self) -> None:
         """Load completion and earlier prompts, and bring back the saved draft."""
         await preload_in_thread(BEFORE_WRITING)
-        from acp_tui.ui.prompt import completion, recall, vim  # loading point: BEFORE_WRITING
+        from acp_tui.ui.prompt import completion, recall  # loading point: BEFORE_WRITING
 
         tab = self._tab
 
@@ -96,7 +103,7 @@ class PromptController:
 
         self._completion = completion.Completion(self._prompt, context)
         self._prompt.key_helpers.insert(0, self._completion)
-        self._prompt.editing_mode = vim.VimKeys(self._prompt)
+        self.use_vim()
         await self._completion.read_templates()
         self._is_helped.set()
         memory, past = tab.app.prompt_memory, tab.starter.past if tab.session is None else None

@@ -16,8 +16,8 @@ from textual.events import Key, Paste
 from textual.widgets import TextArea
 
 from acp_tui.conversation.visible import make_visible_line
-from acp_tui.ui.commands.keymap import BY_ID
-from acp_tui.ui.commands.keys import follow_keys, is_unbound_text
+from acp_tui.ui.commands.keymap import BY_ID, VIM_PROMPT
+from acp_tui.ui.commands.keys import follow_keys, is_unbound_text, keys_in_force
 from acp_tui.ui.commands.table import bindings, bindings_of
 from acp_tui.ui.kit.notice_lines import AskingChanged, is_asked_on
 from acp_tui.ui.prompt.input import PromptFrame, PromptInput
@@ -88,6 +88,8 @@ class SessionScreen(HomeScreen):
         self._is_whole.set()
         self.set_focus(self.prompt)
         self.show_status()
+        if VIM_PROMPT in keys_in_force(self).presets:
+            tab.writing.use_vim()  # what is typed first is meant so, too
         tab.app.tabs.add(tab)
         follow_keys(self, self.show_status)
         self.call_after_refresh(tab.begin)

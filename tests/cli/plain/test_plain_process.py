@@ -203,6 +203,24 @@ def test_ctrl_c_cancels_by_the_protocol_keeps_what_is_queued_and_twice_ends(tmp_
         assert terminal.end() == 130
 
 
+def test_prompts_that_are_typed_while_the_agent_starts_are_sent_one_after_the_other(tmp_path: Path) -> None:
+    script = """
+        prompt = open_session()
+        say("the first"), end(prompt)
+        prompt = expect("session/prompt")
+        say("the second"), end(prompt)
+        serve_until_closed()
+    """
+    with line_terminal("run", "--plain", "--", *scripted_argv(script), cwd=tmp_path) as terminal:
+        terminal.type(f"one{ENTER}two{ENTER}")
+        terminal.shows("acp-tui: queued until this turn ends; 1 prompt waits")
+        terminal.shows("the first")
+        terminal.shows("acp-tui: sending a queued prompt: two")
+        terminal.shows("the second")
+        terminal.shows("\nyou: ")
+    assert "wait, or cancel the turn" not in terminal.text
+
+
 def test_ctrl_c_is_heard_while_readline_begins_a_line(tmp_path: Path) -> None:
     """Readline swallows what is raised meanwhile."""
     pytest.importorskip("readline")

@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 from textual.events import Key
 
+from acp_tui.client.settings.settings import KeyChoice, Settings
+from support.agents import scripted
 from support.pages import use_vim
-from support.screens import Page, open_page
+from support.screens import Page, open_agent_page, open_page
 
 ESC = "\x1b"
 CASES = [
@@ -310,6 +312,14 @@ async def test_esc_leaves_insert_mode_first_and_then_means_what_it_always_does()
         assert page.draft == "draft"
         await page.press("escape")
         await page.until(lambda: page.connection.cancels == 1)
+
+
+async def test_the_first_keys_are_vims_too_while_the_agent_has_yet_to_open_a_session(tmp_path: Path) -> None:
+    settings = Settings(keys=(KeyChoice("preset", ("vim-prompt",)),))
+    async with open_agent_page(scripted("serve_until_closed()"), tmp_path, settings=settings) as page:
+        await _type(page, f"hello brave{ESC}0x")
+        assert page.draft == "ello brave"
+        assert page.prompt.border_subtitle == "NORMAL"
 
 
 async def test_visual_mode_shows_what_it_selects_until_esc_or_a_click() -> None:
