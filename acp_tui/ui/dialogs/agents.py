@@ -89,7 +89,7 @@ class AgentList(FilteredList):
         titles = _column([agent.shown_title if has_titles else "" for agent in agents], MAX_TITLE_CELLS)
         ways = _column([_how(agent) for agent in agents], MAX_WAY_CELLS)
         rows = (_row(agent, *cells) for agent, *cells in zip(agents, names, titles, ways, strict=True))
-        self.show_rows(rows, stays=True)
+        self.show_rows(rows)
 
     def _show(self, rows: Sequence[PickerRow[ListedAgent]], cursor: int) -> None:
         self._list.are_numbered = not self.is_narrowed  # in a search, digits are part of it

@@ -91,15 +91,12 @@ class FilteredList(Vertical, can_focus=True):
         """Whether the search line is shown."""
         return self._search.display
 
-    def show_rows(self, rows: Iterable[PickerRow[Any]], *, empty: str = "", stays: bool = False) -> None:
-        """Replace the rows. A cursor that was moved stays on its row, wherever that is now; with `stays`, any does."""
-        before = self.row if stays or self._list.cursor > 0 else None
+    def show_rows(self, rows: Iterable[PickerRow[Any]], *, empty: str = "") -> None:
+        """Replace the rows. The cursor stays on its row, wherever that is now."""
         self.all = tuple(rows)
         self._empty = empty or self._empty
         self._invite()
-        self._narrow(max(self._list.cursor, 0))
-        if before is not None:
-            self.go_to(before.value)
+        self._show_again()
 
     def go_to(self, value: object) -> None:
         """Move the cursor to the row with this value, if it's there."""
@@ -128,10 +125,16 @@ class FilteredList(Vertical, can_focus=True):
         """Show what matches by now: a key may come before the search line tells the letter before it."""
         if self._words != self._search.value:
             self._words = self._search.value
-            self._narrow(0)
+            self._show(self._matching(), 0)
 
-    def _narrow(self, cursor: int) -> None:
-        self._show(matching(self.all, self._search.value, groups_keep_order=self.groups_keep_order), cursor)
+    def _show_again(self) -> None:
+        """Show what there is by now, with the cursor on the same row; if that is gone, on the one in its place."""
+        before, rows = self.row, self._matching()
+        same = (at for at, row in enumerate(rows) if before is not None and row.value == before.value)
+        self._show(rows, next(same, max(self._list.cursor, 0)))
+
+    def _matching(self) -> Sequence[PickerRow[Any]]:
+        return matching(self.all, self._search.value, groups_keep_order=self.groups_keep_order)
 
     def _show(self, rows: Sequence[PickerRow[Any]], cursor: int) -> None:
         """While the user searches, the list keeps its height."""

@@ -33,7 +33,7 @@ from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.dialogs.naming import NameDialog
 from acp_tui.ui.dialogs.session_rows import EARLIER, NEEDS_YOU, OpenMode, SessionRow, in_order, row_of, session_rows
 from acp_tui.ui.kit.dialog import Dialog, shown, shown_line
-from acp_tui.ui.kit.filtered_list import FilteredList, matching
+from acp_tui.ui.kit.filtered_list import FilteredList
 from acp_tui.ui.kit.pickers import Picker
 from acp_tui.ui.kit.row_list import MOST_ROWS, PickerRow
 from acp_tui.ui.permission.permission_card import PermissionCard
@@ -77,8 +77,8 @@ class SessionListing:
             if self._cursor is None or self.has_restarted:
                 raise
             self.has_restarted = True
-            self.sessions.clear()
             page = await self._source.page(None, self._is_everywhere)
+            self.sessions.clear()
         self._cursor = page.next_cursor
         self.sessions |= {session.session_id: session for session in page.sessions}
         return bool(page.sessions)
@@ -117,7 +117,7 @@ class SessionList(FilteredList):
     def show_found(self, rows: Sequence[PickerRow[str]]) -> None:
         """Add these rows until the search changes."""
         self._found = rows
-        self._narrow(max(self._list.cursor, 0))
+        self._show_again()
 
     @property
     def unread(self) -> str:
@@ -129,7 +129,7 @@ class SessionList(FilteredList):
         """Show this line of the conversation below its row, with its Markdown read."""
         spans = inline_lines(markdown_parser(), line, {}, PLAIN, Style.null())[0]
         self._lines[key] = "".join(text for text, _ in spans)
-        self._narrow(max(self._list.cursor, 0))
+        self._show_again()
 
     @on(Input.Changed)
     def _narrow_anew(self) -> None:
@@ -138,12 +138,12 @@ class SessionList(FilteredList):
             self.post_message(self.Sought())
         super()._narrow_anew()
 
-    def _narrow(self, cursor: int) -> None:
-        by_title = matching(self.all, self._search.value)
+    def _matching(self) -> Sequence[PickerRow[str]]:
+        by_title = super()._matching()
         shown = {row.value for row in by_title}
         found = [row for row in self._found if row.value not in shown]
         lines = (replace(row, group=FOUND, below=self._lines.get(row.value, "…")) for row in found)
-        self._show([*by_title, *lines], cursor)
+        return [*by_title, *lines]
 
 
 HERE: Final = "this project"
@@ -373,14 +373,17 @@ class SessionsDialog(Dialog[Act | None]):
                 placed[key] = _with_past(placed[key], one)
             else:
                 rows.append(row_of(one, *self._source.judge(one)))
-        shown = in_order((*placed.values(), *rows))
+        shown, before = in_order((*placed.values(), *rows)), self._row
         self._rows = {row.key: row for row in shown}
         self._lay_out(shown)
         drawn = self._draw(shown)
         self._drawn = {row.value: row for row in drawn}
         empty = "Couldn't list any sessions" if self._troubles else "No sessions yet"
         empty = "Loading …" if self._waiting else empty
-        self._list.show_rows(drawn, empty=empty, stays=self.focused is self._card)
+        self._list.show_rows(drawn, empty=empty)
+        if before is not None and before.past is not None and not (before.is_tab or before.key in self._rows):
+            id_ = before.past.session_id  # a recording or a host of it is known now
+            self._list.go_to(next((row.key for row in shown if row.past and row.past.session_id == id_), ""))
         self._show_found()
         self._say_how_it_stands()
         if self._waiting.isdisjoint({"recorded", "hosts"}):

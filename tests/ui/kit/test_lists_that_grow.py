@@ -22,9 +22,9 @@ async def test_enter_chooses_the_row_that_was_gone_to_whatever_comes_before_it()
         assert page.result == "two"
 
 
-async def test_a_cursor_that_nobody_has_moved_stays_on_the_first_row() -> None:
+async def test_a_cursor_that_nobody_has_moved_stays_on_its_row() -> None:
     picker: Picker[Any] = Picker("Choose", rows("one", "two"))
     async with open_dialog(picker) as page:
         picker.rows.show_rows(rows("zero", "one", "two"))
         await page.press("enter")
-        assert page.result == "zero"
+        assert page.result == "one"

@@ -51,6 +51,32 @@ async def test_the_cards_own_keys_answer_and_the_list_gets_the_keyboard_back(ope
         await desk.shows("Nothing matches “zz”")
 
 
+async def test_after_the_answer_the_cursor_stays_on_the_session_that_got_it(open_desk: OpenDesk) -> None:
+    second = """
+answer(expect("session/new"), sessionId="s2")
+asked = expect("session/prompt")
+ask("allow_once", "reject_once", session="s2")
+outcome()
+end(asked)
+"""
+    async with open_desk(SESSION, second, REST) as desk:
+        await desk.has_session()
+        await desk.press("ctrl+n")
+        await desk.until(lambda: len(desk.tabs) == 2)
+        await desk.has_session()
+        await desk.give("Tidy up")
+        await desk.until(lambda: "2 ▲" in desk.text)
+        await desk.press("f3")
+        await desk.shows("◉ 2 ▲ Tidy up", "Tab to answer")
+        desk.clock.pass_guard()
+        await desk.enter_card()
+        await desk.press("y")
+        await desk.shows("1 ● scripted", "◉ 2 ● Tidy up")
+        row = desk.pilot.app.screen.query_one(RowList).row
+        assert row is not None
+        assert "Tidy up" in row.label
+
+
 async def test_the_row_names_the_request_that_the_card_shows(open_desk: OpenDesk) -> None:
     two = """
     for number, title in enumerate(("Delete everything", "Keep the rest"), 1):

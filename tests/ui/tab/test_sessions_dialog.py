@@ -15,8 +15,8 @@ from rich.cells import cell_len
 from acp_tui.client.errors import AgentRefused, ClientError
 from acp_tui.client.sessions.session_history import PastSession
 from acp_tui.conversation.facts import SessionId, SessionPage, SessionSummary
-from acp_tui.ui.dialogs.session_rows import OPEN, OpenMode, SessionRow, row_of, session_rows
-from acp_tui.ui.kit.row_list import GAP, MAX_FOLDER_CELLS, MIN_LABEL_CELLS, MOST_ROWS, short_folder, short_time
+from acp_tui.ui.dialogs.session_rows import NEEDS_YOU, OPEN, WORKING, OpenMode, SessionRow, row_of, session_rows
+from acp_tui.ui.kit.row_list import GAP, MAX_FOLDER_CELLS, MIN_LABEL_CELLS, MOST_ROWS, RowList, short_folder, short_time
 from acp_tui.ui.tab.sessions_dialog import EMPTY_PAGES_IN_A_ROW, SessionList, SessionsDialog
 from support.dialogs import NOTHING, DialogPage, NoSessions, open_dialog, recorded
 
@@ -706,6 +706,78 @@ async def test_a_key_acts_on_the_row_where_the_keys_right_before_it_lead(seed: i
             await (page.press_at_once if is_burst else page.press)(*moves, act, *name)
             outcomes.append(pages.done)
     assert outcomes[0] == outcomes[1], moves
+
+
+class Restless(Pages):
+    """Tabs and earlier sessions about which something changes at random."""
+
+    def __init__(self, random: Random) -> None:
+        super().__init__((ONE, None), recordings=[recorded(f"r{number}", f"told {number}") for number in range(3)])
+        self.listeners = []  # type: ignore[misc]
+        self._random = random
+        self._tabs = [self._row(f"t{number}") for number in range(4)]
+
+    def in_tabs(self) -> Sequence[SessionRow]:
+        return self._tabs
+
+    def marked(self, past: Iterable[PastSession]) -> list[PastSession]:
+        return sorted(past, key=lambda _: self._random.random())
+
+    def change(self) -> None:
+        """Tabs are opened, closed, and moved, and their sessions do something else."""
+        names = [row.key for row in self._tabs]
+        closed = self._random.choice([*names, "", ""])
+        opened = f"t{self._random.randrange(100)}"
+        self._tabs = [self._row(name) for name in {*names, opened} - {closed}]
+        self._random.shuffle(self._tabs)
+        for listener in self.listeners:
+            listener()
+
+    def _row(self, key: str) -> SessionRow:
+        group = self._random.choice((NEEDS_YOU, WORKING, OPEN))
+        title = self._random.choice(("told", "untold", key))
+        return SessionRow(key, title, group, recorded(key, title), "agent", PROJECT, None, is_tab=True)
+
+
+@pytest.mark.parametrize("words", ["", "told"])
+@pytest.mark.parametrize("seed", range(8))
+async def test_whatever_changes_the_cursor_stays_on_its_row(seed: int, words: str) -> None:
+    random = Random(f"{seed} {words}")
+    pages = Restless(random)
+    async with open_dialog(SessionsDialog(pages)) as page:
+        await loaded(page)
+        rows = page.app.screen.query_one(RowList)
+        await page.press(*words)
+        for _ in range(12):
+            if random.random() < 0.3:
+                await page.press(random.choice(("home", "up", "down", "pagedown")))
+            before = rows.row
+            pages.change()
+            await page.settled()
+            now = [row.value for row in rows.rows]
+            assert before is None or rows.row is None or before.value not in now or rows.row.value == before.value
+
+
+async def test_the_cursor_stays_on_a_session_whose_recording_is_found_later() -> None:
+    has_moved = anyio.Event()
+
+    class Late(Pages):
+        async def recorded(self, words: str, is_everywhere: bool) -> Sequence[PastSession]:
+            await has_moved.wait()
+            return await super().recorded(words, is_everywhere)
+
+    newer = [recorded(f"new{number}", "Newer", last_at=9.0) for number in range(3)]
+    recordings = [*newer, recorded("s2", "Mine", agent="agent")]
+    async with open_dialog(SessionsDialog(Late((ONE, None), recordings=recordings))) as page:
+        await page.until(lambda: "Write tests" in page.words)
+        await page.press("down")
+        rows = page.app.screen.query_one(RowList)
+        assert rows.row is not None
+        assert rows.row.label == "s2"
+        has_moved.set()
+        await loaded(page)
+        assert rows.row is not None
+        assert rows.row.label == "Mine"
 
 
 async def test_a_pinned_session_is_not_removed_without_a_question_that_says_so() -> None:
