@@ -351,7 +351,7 @@ class Chat:
         assert session is not None  # nothing is read before
         taken = {command.name for command in session.conversation.commands}
         command = self._command_for(text, taken)
-        if text.strip() == "/help" and command is None:  # the greeting promises it
+        if text.strip() == "/help" and command is None:  # users expect ours
             self.say(f"/help is {self.agent_title}'s own command; /acp:help lists what you can type")
         doubted, self._doubted = self._doubted, ""
         if command is not None:
