@@ -361,7 +361,7 @@ class Chat:
             self.say(f"neither {self.agent_title} nor acp-tui has /{name}; to send it, type it again")
             self._tasks.start_soon(self._show_prompt)
         elif text.startswith("!"):
-            self._tasks.start_soon(self._run_own, session, text[1:].strip())
+            self._tasks.start_soon(self._obey, _run_own, text[1:].strip())
         elif not text.strip():
             self._go_on(session)
             self._tasks.start_soon(self._show_prompt)
@@ -391,15 +391,6 @@ class Chat:
             self.tell_error(error)
         except ChangesError as error:
             self.say(str(error))
-        await self._show_prompt()
-
-    async def _run_own(self, session: Session, line: str) -> None:
-        try:
-            await session.commands.run(line)
-        except ClientError as error:
-            self.tell_error(error)
-        else:
-            self.say("its output goes with your next prompt")
         await self._show_prompt()
 
     def _go_on(self, session: Session) -> None:
@@ -524,6 +515,12 @@ class Chat:
 
     def tell_error(self, error: ClientError) -> None:
         self.outbox.put(error_text(error))
+
+
+async def _run_own(chat: Chat, line: str) -> None:
+    assert chat.session is not None
+    await chat.session.commands.run(line)
+    chat.say("its output goes with your next prompt")
 
 
 def _count(session: Session) -> str:
