@@ -201,10 +201,8 @@ def _sections_with(words: str) -> str:
 
 def _in_whole_words(found: Sequence[T], query: str, text: Callable[[T], str]) -> Sequence[T]:
     """Those that have the words whole, or with an ending, such as not "folder" for "fold"; all if none has."""
-    words = [
-        re.compile(rf"(?<![^\W_]){re.escape(word)}(e?s|ed|(?<=e)d|ing)?(?![^\W_])", re.I) for word in query.split()
-    ]
-    return [each for each in found if all(word.search(text(each)) for word in words)] or found
+    words = [rf"(?<![^\W_]){re.escape(word)}(e?s|ed|(?<=e)d|ing)?(?![^\W_])" for word in query.split()]
+    return [each for each in found if all(re.search(word, text(each), re.I) for word in words)] or found
 
 
 def _page(topic: str) -> str:

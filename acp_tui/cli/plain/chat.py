@@ -393,11 +393,12 @@ class Chat:
             self.say(str(error))
         await self._show_prompt()
 
-    def _go_on(self, session: Session) -> None:
-        """Handle an empty line: send the first prompt that was held back."""
-        text = self._next(session, is_asked_for=True) if self.is_idle else None
-        if text is not None:
-            self._start_sending(session, text)
+    def _go_on(self, session: Session, *, is_asked_for: bool = True) -> None:
+        """Send the first queued prompt, one that was held back only if the user asks for it."""
+        queued = session.queue.next(is_asked_for=is_asked_for) if self.is_idle else None
+        if queued is not None:
+            self.say(f"sending a queued prompt: {make_visible_line(queued.text)}")
+            self._start_sending(session, queued.text)
 
     def say_first(self, text: str) -> None:
         """Send this before anything else that waits."""
@@ -429,20 +430,10 @@ class Chat:
             self._note_failure(session, error)
         finally:
             self.teller.is_typed_here = False
-        following = self._next(session) if self.is_idle else None
-        if following is not None:
-            self._start_sending(session, following)
-            return
+        self._go_on(session, is_asked_for=False)
         if session.queue.is_held:
             self.say(f"{_count(session)}, held back: an empty line sends the next one, /drop deletes them")
         await self._show_prompt()
-
-    def _next(self, session: Session, *, is_asked_for: bool = False) -> str | None:
-        queued = session.queue.next(is_asked_for=is_asked_for)
-        if queued is None:
-            return None
-        self.say(f"sending a queued prompt: {make_visible_line(queued.text)}")
-        return queued.text
 
     def _note_failure(self, session: Session, error: ClientError) -> None:
         """Print what to do about a failure. The conversation already shows what failed."""
