@@ -7,12 +7,13 @@ import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from io import StringIO
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from acp_tui.cli import ExitCode
 from acp_tui.cli.arguments import Args, nearest
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.kit.row_list import PickerRow
 
 
+T = TypeVar("T")
 WAYS_COLUMNS: Final = 30
 """For keys and slash commands. Few take more; 80 columns have room for three less."""
 
@@ -107,7 +109,8 @@ def print_keys(args: Args) -> int:
     keys_in_force = keymap.keymap_of(settings_in(Path.cwd()).settings.keys)
     is_json = args.format == "json"
     each: Sequence[PickerRow[Command]] = list(help.help_rows(keys_in_force, is_each=True))
-    shown = each if is_json and not args.word else help.matching_rows(keys_in_force, args.word or " " * args.all)
+    found = each if is_json and not args.word else help.matching_rows(keys_in_force, args.word or " " * args.all)
+    shown = _in_whole_words(found, args.word or "", lambda row: " ".join((row.label, row.names, row.description)))
     turn_on = f"; to turn it on: acp-tui settings {args.word}" * (args.word in keymap.PRESETS)
     status = ExitCode.DONE if shown else _nothing_matches("key or command", args.word, each, turn_on)
     if is_json:
@@ -185,14 +188,21 @@ def _text(name: str | None) -> str:
 def _sections_with(words: str) -> str:
     """The sections that have these words, those with them in the heading first; "" if none has."""
     found = [
-        (words not in heading.lower(), f"acp-tui help {topic}", ": ".join(filter(None, (title, heading))))
+        (f"{heading}\n{text}", heading, f"acp-tui help {topic}", ": ".join(filter(None, (title, heading))))
         for topic, title in topics().items()
         for heading, text in sections(topic).items()
         if words in f"{heading}\n{text}".lower()
     ]
-    rows = [(typed, named) for _, typed, named in sorted(found, key=lambda each: each[0])]
+    best = sorted(_in_whole_words(found, words, itemgetter(0)), key=lambda each: words not in each[1].lower())
+    rows = [each[2:] for each in best]
     width = max((len(typed) for typed, _ in rows), default=0)
     return table(rows, width)
+
+
+def _in_whole_words(found: Sequence[T], query: str, text: Callable[[T], str]) -> Sequence[T]:
+    """Those that have the words whole, or with an ending, such as not "folder" for "fold"; all if none has."""
+    words = [rf"(?<![^\W_]){re.escape(word)}(e?s|ed|(?<=e)d|ing)?(?![^\W_])" for word in query.split()]
+    return [each for each in found if all(re.search(word, text(each), re.I) for word in words)] or found
 
 
 def _page(topic: str) -> str:

@@ -77,7 +77,7 @@ def sentences(text: str) -> str:
 
 def money(amount: float, currency: str | None) -> str:
     """Format an amount in the agent's unit, such as $0.42; small amounts get two significant digits."""
-    digits = f"{amount:.2f}" if amount == 0 or abs(amount) >= 0.01 else f"{amount:.2g}"
+    digits = f"{amount:.2f}" if amount == 0 or abs(amount) >= 0.01 else f"{amount:#.2g}"
     return f"${digits}" if currency == "USD" else f"{digits} {currency or ''}".rstrip()
 
 

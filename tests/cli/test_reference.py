@@ -101,6 +101,20 @@ def test_keys_that_match_a_word_are_printed_rare_ones_too(capsys: pytest.Capture
     assert "send_form" not in told
 
 
+@pytest.mark.parametrize(("typed", "has_others"), [("fold", False), ("fol", True)])
+def test_where_a_word_is_whole_longer_ones_are_not_meant(
+    typed: str, has_others: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["keys", typed]) == 0
+    told = capsys.readouterr().out
+    assert "toggle_all" in told
+    assert ("sessions_folders" in told) is has_others
+    assert main(["help", typed]) == 0
+    told = capsys.readouterr().out
+    assert "Keys: In the conversation" in told
+    assert ("Permissions: In a sandbox" in told) is has_others
+
+
 @pytest.mark.parametrize(
     ("typed", "said"),
     [

@@ -97,6 +97,7 @@ def test_nothing_is_made_up(updates: tuple[SessionUpdate, ...]) -> None:
         (0.5, "USD", "$0.50"),
         (0.0, "USD", "$0.00"),
         (0.0042, "USD", "$0.0042"),
+        (0.003, "USD", "$0.0030"),
         (12.345, "EUR", "12.35 EUR"),
         (3, "credits", "3.00 credits"),
         (1, None, "1.00"),

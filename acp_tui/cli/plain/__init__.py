@@ -90,7 +90,8 @@ async def _help(chat: Chat, argument: str) -> None:
     ]
     if of_agent:
         names = ", ".join(f"/{make_visible_line(name)}" for name in of_agent)
-        lines += ["", f"{chat.agent_title}'s own commands, which /help NAME explains: {names}"]
+        ours = BY_NAME["help"].shown(of_agent).replace("[NAME]", "NAME")
+        lines += ["", f"{chat.agent_title}'s own commands, which {ours} explains: {names}"]
     chat.tell(tool_call_text.wrapped("\n".join(lines)))
 
 
@@ -462,7 +463,9 @@ def run_plain(
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         sys.stderr.write("acp-tui --plain needs a terminal; to pipe a prompt in: acp-tui exec\n")
         return ExitCode.USAGE
-    greeting = f"{tool_call_text.ACP_TUI}: plain mode is on, by {why}. /help lists the commands, Ctrl+D quits."
+    greeting = (
+        f"{tool_call_text.ACP_TUI}: plain mode is on, by {why}. A question mark lists the commands, Ctrl+D quits."
+    )
     print(tool_call_text.wrapped(greeting), flush=True)
     agreed = command if command.is_host else ready_to_run(command)
     console = Console()

@@ -9,7 +9,7 @@ import os
 import shlex
 import webbrowser
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import anyio
 from anyio import to_thread
@@ -71,20 +71,18 @@ class Questions:
         self._title = make_visible_line(title)
         self._console = console
         self._outbox = outbox
-        self.waiting = OneByOne(self._waiting, self._answer, lambda: console.say(WITHDRAWN))
-
-    def _waiting(self) -> dict[facts.RequestKey, elicitation.Elicitation]:
-        owner: Any = self._owner
-        waiting: dict[facts.RequestKey, elicitation.Elicitation] = getattr(owner, "conversation", owner).elicitations
-        return waiting
+        kept_in = owner.conversation if isinstance(owner, Session) else owner
+        self.waiting = OneByOne(lambda: kept_in.elicitations, self._answer, lambda: console.say(WITHDRAWN))
 
     async def _answer(self, asked: elicitation.Elicitation) -> None:
         await self._outbox.flush()
         action, values = await self._ask(asked)
         with anyio.CancelScope(shield=True):  # the answer withdraws the question, not the page
             self._owner.questions.answer(asked.key, action, values)
-            if isinstance(asked, elicitation.UrlVisit) and action == "accept":
-                await self._open(asked.url)
+            if not isinstance(asked, elicitation.UrlVisit) or action != "accept":
+                return
+            if not await to_thread.run_sync(_open_in_window, asked.url):
+                self._console.say(f"Open this page in your browser: {make_visible_line(asked.url)}")
 
     async def _ask(self, asked: elicitation.Elicitation) -> Answered:
         if not isinstance(asked, elicitation.UrlVisit):
@@ -152,10 +150,6 @@ class Questions:
             if said in answers:
                 return answers[said]
             self._console.say(f"“{make_visible_line(said)}” is none of these words.")
-
-    async def _open(self, url: str) -> None:
-        if not await to_thread.run_sync(_open_in_window, url):
-            self._console.say(f"Open this page in your browser: {make_visible_line(url)}")
 
 
 def _open_in_window(url: str) -> bool:

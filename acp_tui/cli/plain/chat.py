@@ -351,7 +351,7 @@ class Chat:
         assert session is not None  # nothing is read before
         taken = {command.name for command in session.conversation.commands}
         command = self._command_for(text, taken)
-        if text.strip() == "/help" and command is None:  # the greeting promises it
+        if text.strip() == "/help" and command is None:  # users expect ours
             self.say(f"/help is {self.agent_title}'s own command; /acp:help lists what you can type")
         doubted, self._doubted = self._doubted, ""
         if command is not None:
@@ -361,7 +361,7 @@ class Chat:
             self.say(f"neither {self.agent_title} nor acp-tui has /{name}; to send it, type it again")
             self._tasks.start_soon(self._show_prompt)
         elif text.startswith("!"):
-            self._tasks.start_soon(self._run_own, session, text[1:].strip())
+            self._tasks.start_soon(self._obey, _run_own, text[1:].strip())
         elif not text.strip():
             self._go_on(session)
             self._tasks.start_soon(self._show_prompt)
@@ -393,20 +393,12 @@ class Chat:
             self.say(str(error))
         await self._show_prompt()
 
-    async def _run_own(self, session: Session, line: str) -> None:
-        try:
-            await session.commands.run(line)
-        except ClientError as error:
-            self.tell_error(error)
-        else:
-            self.say("its output goes with your next prompt")
-        await self._show_prompt()
-
-    def _go_on(self, session: Session) -> None:
-        """Handle an empty line: send the first prompt that was held back."""
-        text = self._next(session, is_asked_for=True) if self.is_idle else None
-        if text is not None:
-            self._start_sending(session, text)
+    def _go_on(self, session: Session, *, is_asked_for: bool = True) -> None:
+        """Send the first queued prompt, one that was held back only if the user asks for it."""
+        queued = session.queue.next(is_asked_for=is_asked_for) if self.is_idle else None
+        if queued is not None:
+            self.say(f"sending a queued prompt: {make_visible_line(queued.text)}")
+            self._start_sending(session, queued.text)
 
     def say_first(self, text: str) -> None:
         """Send this before anything else that waits."""
@@ -438,20 +430,10 @@ class Chat:
             self._note_failure(session, error)
         finally:
             self.teller.is_typed_here = False
-        following = self._next(session) if self.is_idle else None
-        if following is not None:
-            self._start_sending(session, following)
-            return
+        self._go_on(session, is_asked_for=False)
         if session.queue.is_held:
             self.say(f"{_count(session)}, held back: an empty line sends the next one, /drop deletes them")
         await self._show_prompt()
-
-    def _next(self, session: Session, *, is_asked_for: bool = False) -> str | None:
-        queued = session.queue.next(is_asked_for=is_asked_for)
-        if queued is None:
-            return None
-        self.say(f"sending a queued prompt: {make_visible_line(queued.text)}")
-        return queued.text
 
     def _note_failure(self, session: Session, error: ClientError) -> None:
         """Print what to do about a failure. The conversation already shows what failed."""
@@ -524,6 +506,12 @@ class Chat:
 
     def tell_error(self, error: ClientError) -> None:
         self.outbox.put(error_text(error))
+
+
+async def _run_own(chat: Chat, line: str) -> None:
+    assert chat.session is not None
+    await chat.session.commands.run(line)
+    chat.say("its output goes with your next prompt")
 
 
 def _count(session: Session) -> str:

@@ -26,6 +26,7 @@ from acp_tui.conversation.wording import clock_time, from_home
 from acp_tui.ui.base.app import BaseApp, picture_of
 from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.keymap import keymap_of, places_of
+from acp_tui.ui.commands.keys import ask_again
 from acp_tui.ui.commands.table import FIRST, LATER
 from acp_tui.ui.kit.themes import split_stylesheets, theme_notes
 from acp_tui.ui.prompt.input import PromptInput
@@ -184,9 +185,7 @@ class AcpTuiApp(BaseApp):
             self._quit_asking(at_work, waiting, are_hosted=False)
         elif at_work or waiting or has_others:
             self.keys.note_asked(QUIT_AGAIN_S)
-            self.keys.ask_again(asks, QUIT_AGAIN_S, self.notices.drop_outdated)
-            self.notices.is_over[asks] = lambda: self.keys.asks_again != asks
-            self.notify(asks, severity="warning", timeout=QUIT_AGAIN_S)
+            ask_again(self, asks, QUIT_AGAIN_S)
         else:
             self.exit()
 
@@ -556,10 +555,10 @@ class AcpTuiApp(BaseApp):
         try:
             replace_file(file, picture_of(self).encode(), is_ours=False)
         except OSError as error:
-            told = f"The picture can't be saved in {from_home(file)}: {error.strerror}"
+            told = f"The picture can't be saved as {from_home(file)}: {error.strerror}"
             self.notify(told, severity="error", markup=False)
         else:
-            self.notify(f"The picture is saved in {from_home(file)}", markup=False)
+            self.notify(f"The picture is saved as {from_home(file)}", markup=False)
         return None
 
     async def _start_agent(self, command: AgentCommand, cwd: Path, on_phase: Callable[[Phase], None]) -> Agent:

@@ -32,7 +32,7 @@ from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.ui.changes.changed_files import UNKNOWN, WORDS, count_words, state_words
 from acp_tui.ui.changes.follower import UNDOES, FolderChanges
 from acp_tui.ui.commands.command import Place
-from acp_tui.ui.commands.keys import keys_in_force
+from acp_tui.ui.commands.keys import ask_again, keys_in_force
 from acp_tui.ui.commands.table import MOVING, READING, bindings_of
 from acp_tui.ui.kit.answer_guard import TOO_SOON, AnswerGuard
 from acp_tui.ui.kit.commenting import CommentView
@@ -206,8 +206,8 @@ def drop_if_unseen(screen: Screen[None], event: events.Key, guard: AnswerGuard, 
     if actions & {"revert", "revert_hunk", "revert_file", "copy_back"}:
         is_repeated = guard.repeats(event)
         if is_repeated or not (is_shown and guard.was_shown_before(event)):
-            again = TOO_SOON.format(wait_s=1, again="press it again")
-            screen.notify(again if is_repeated else NOT_SHOWN, severity="warning")
+            held = TOO_SOON.format(wait_s=1, again="press it again")
+            ask_again(screen, held if is_repeated else NOT_SHOWN)
             event.stop()
             event.prevent_default()
     guard.takes(event)

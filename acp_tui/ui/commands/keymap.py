@@ -303,7 +303,7 @@ def _validate(choice: KeyChoice, accepted: _Chosen) -> tuple[tuple[str, ...] | N
 
 
 def _unknown(name: str) -> str:
-    (meant,) = get_close_matches(name, BY_ID, n=1) or ("",)
+    (meant,) = get_close_matches(name, (PRESET, *BY_ID), n=1) or ("",)
     advice = f"did you mean {meant}?" if meant else "`acp-tui keys` lists the commands"
     return f"keys.{name}: there is no command with that name and a key you can set; {advice}"
 

@@ -23,7 +23,7 @@ from acp_tui.ui.commands.command import Command
 from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP, Keymap, is_writing, places_of, shown_key
 from acp_tui.ui.kit import answer_guard
 from acp_tui.ui.kit.answer_guard import REPEAT_S, TOO_SOON, AnswerGuard, age_of
-from acp_tui.ui.kit.notice_lines import ASKING
+from acp_tui.ui.kit.notice_lines import ASKING, Notices
 from acp_tui.ui.textual_gaps.internals import bindings_of_key, has_priority
 
 MAX_GAPS: Final = 20
@@ -155,9 +155,13 @@ class Keys:
         """Tell that a function key does nothing in this dialog, but on the screen below."""
         screens, command_at = (self._app.screen, self._app.screen_stack[0]), keys_in_force(self._app).command_at
         here, below = (command_at(places_of(screen.focused or screen), key) for screen in screens)
-        warn = getattr(screens[0], "warn", None)
-        if warn is not None and here is None and below is not None:
-            warn(f"{shown_key(key)} ({below.title}): close this first")
+        if here is None and below is not None:
+            self._warn_on(screens[0], f"{shown_key(key)} ({below.title}): close this first")
+
+    def _warn_on(self, screen: Screen[Any], text: str) -> None:
+        """Have this dialog warn until the next key."""
+        if (warn := getattr(screen, "warn", None)) is not None:
+            warn(text)
             self.ask_again("", None, partial(warn, ""))
 
     def _is_for_what_was_before(self, event: events.Key) -> bool:
@@ -176,9 +180,7 @@ class Keys:
         if is_shown and at_s - before[0] >= GUARD_S:
             return False
         self._entered = at_s, before[1]
-        if (warn := getattr(screen, "warn", None)) is not None:
-            warn(TOO_SOON.format(wait_s=1, again="press Enter again"))
-            self.ask_again("", None, partial(warn, ""))
+        self._warn_on(screen, TOO_SOON.format(wait_s=1, again="press Enter again"))
         return True
 
     def note_question_gone(self, *, took_text: bool) -> None:
@@ -226,7 +228,16 @@ class Keys:
         return None if command.id == "interrupt" and (copies or closes) else command
 
 
-def keys_of(widget: Widget) -> Keys | None:
+def ask_again(node: App[Any] | Screen[Any], words: str, for_s: float | None = None) -> None:
+    """Have a notice with these words ask for a key again, until the next one."""
+    keys, notices = keys_of(node), getattr(node.app, "notices", None)
+    if keys is not None and isinstance(notices, Notices):
+        keys.ask_again(words, for_s, notices.drop_outdated)
+        notices.is_over[words] = lambda: keys.asks_again != words
+    node.notify(words, severity="warning", timeout=for_s)
+
+
+def keys_of(widget: DOMNode) -> Keys | None:
     keys = getattr(widget.app, "keys", None)
     return keys if isinstance(keys, Keys) else None
 

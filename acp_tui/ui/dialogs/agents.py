@@ -25,7 +25,7 @@ from acp_tui.client.agents.installing import InstallFailed, Tell, install, look_
 from acp_tui.client.agents.registry import RegistryUnavailable, registry_file, update_registry
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.command import Place
-from acp_tui.ui.commands.keys import keys_in_force
+from acp_tui.ui.commands.keys import ask_again, keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.dialogs.trust import agreed_command
 from acp_tui.ui.kit.desktop import copy
@@ -330,7 +330,7 @@ class AgentsScreen(Dialog[ListedAgent | None]):
         if self.opened.was_shown_before(event.key):
             self.action_number(int(event.key.key))
         else:
-            self.notify(NOT_SHOWN, severity="warning")
+            ask_again(self, NOT_SHOWN)
 
     @property
     def _keys(self) -> str:

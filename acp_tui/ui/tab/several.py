@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 LEAST: Final = 2
 MOST: Final = 5
-HOW_MANY: Final = f"Choose {LEAST} to {MOST}, or one several times"
+HOW_MANY: Final = f"Choose {LEAST} to {MOST}"
 EACH: Final = "Each works in its own git worktree, without your uncommitted changes."
 READING_LIMIT_S: Final = 5.0
 MAX_SAID: Final = 40
@@ -118,7 +118,8 @@ class SeveralDialog(ListDialog["list[ListedAgent] | None"]):
         if len(chosen) >= LEAST:
             self.dismiss(chosen)
         else:
-            self._said.update(Content.styled(f"{HOW_MANY}. Space chooses the one at the cursor.", "$text-warning"))
+            told = f"{HOW_MANY}, or one several times. Space chooses the one at the cursor."
+            self._said.update(Content.styled(told, "$text-warning"))
 
 
 class Compared(NamedTuple):

@@ -20,7 +20,7 @@ ASKS_TERMINAL = "\x1b[c"
 
 def test_a_turn_is_told_in_plain_lines_and_asked_about_in_words(tmp_path: Path) -> None:
     with line_terminal(*DEMO, cwd=tmp_path) as terminal:
-        terminal.shows("acp-tui: plain mode is on, by --plain. /help lists the commands, Ctrl+D quits.\n")
+        terminal.shows("acp-tui: plain mode is on, by --plain. A question mark lists the commands, Ctrl+D quits.\n")
         terminal.shows("you: ")
         terminal.type("The tests fail" + ENTER)
         terminal.shows("Permission needed: Edit durations.py")
@@ -294,7 +294,7 @@ def test_where_the_agent_has_a_help_of_its_own_ours_is_said_to_be_behind_acp(tmp
         terminal.type("/acp:help" + ENTER)
         terminal.shows("/acp:help [NAME]: this list")
         terminal.shows("/quit: quit acp-tui")
-        terminal.shows("\n\ndemo's own commands, which /help NAME explains: /help")
+        terminal.shows("\n\ndemo's own commands, which /acp:help NAME explains: /help")
         terminal.shows("\nyou: ")
         terminal.type("/acp:help help" + ENTER)
         terminal.shows("\n/help: theirs, of two lines")
@@ -365,7 +365,9 @@ def test_the_first_line_says_what_turned_it_on(environ: dict[str, str], why: str
     with line_terminal("demo", cwd=tmp_path, env=environ) as terminal:
         terminal.shows("you: ")
     words = " ".join(terminal.text.split())
-    assert words.startswith(f"acp-tui: plain mode is on, by {why}. /help lists the commands, Ctrl+D quits. acp-tui:")
+    assert words.startswith(
+        f"acp-tui: plain mode is on, by {why}. A question mark lists the commands, Ctrl+D quits. acp-tui:"
+    )
 
 
 def test_without_an_agent_it_lists_those_there_are(tmp_path: Path) -> None:

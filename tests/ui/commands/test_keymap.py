@@ -278,6 +278,7 @@ def test_a_misspelt_command_is_named_with_what_may_be_meant() -> None:
     assert notes(fnid="f3") == (
         "keys.fnid: there is no command with that name and a key you can set; did you mean find?"
     )
+    assert notes(presett="vim").endswith("did you mean preset?")
     assert "`acp-tui keys` lists the commands" in notes(zzz="f3")
 
 

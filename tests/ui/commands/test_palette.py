@@ -36,7 +36,7 @@ async def test_a_picture_of_the_screen_is_written_among_the_users_pictures_or_at
             app = AcpTuiApp(hub, None, tmp_path)
             async with app.run_test(notifications=True) as pilot:
                 app.deliver_screenshot("it.svg")
-                told = f"The picture is saved in {Path('~', folder, 'it.svg')}"
+                told = f"The picture is saved as {Path('~', folder, 'it.svg')}"
                 await until_so(pilot, lambda: told in [each.message for each in app.notices.shown])
                 for theme in (LIGHT, DARK):
                     app.theme = theme.name

@@ -21,6 +21,7 @@ from acp_tui.ui.app.agent_start import ready_to_start
 from acp_tui.ui.dialogs.agents import NOT_SHOWN, AgentChoice, AgentsScreen, choose_agent
 from acp_tui.ui.dialogs.trust import FirstRunDialog
 from support.dialogs import NOTHING, open_dialog
+from support.screens import open_page
 from support.settling import settle, until_so
 
 PACKAGE = AgentCommand(
@@ -199,6 +200,21 @@ async def test_a_digit_means_the_row_that_had_it_when_it_was_pressed() -> None:
         assert page.result is NOTHING
         await page.press("enter")
         assert page.result == HERE
+
+
+@pytest.mark.usefixtures("keys_wait")
+async def test_what_asks_for_a_digit_again_is_over_with_the_next_key() -> None:
+    async with open_page() as page:
+        app = page.pilot.app
+        app.push_screen(AgentsScreen(lambda: Catalogue((HERE,))))
+        await page.until(lambda: "1 here" in page.text)
+        pressed = Key("1", "1")
+        pressed.time -= 10
+        app.screen.query_one(Input).post_message(pressed)
+        await page.until(lambda: "Ignored:" in page.text)
+        await page.press("down")
+        await page.settled()
+        assert "Ignored:" not in page.text
 
 
 async def test_an_agent_that_cannot_run_says_why_and_how_to_install_it_to_be_copied(
