@@ -39,7 +39,15 @@ from acp_tui.conversation.facts import (
     Usage,
 )
 from acp_tui.conversation.tool_calls import TerminalId, ToolCallId
-from acp_tui.conversation.updates import ClientRemark, MessageChunk, MessageReplaced, NoticeShown, Role, StateReported
+from acp_tui.conversation.updates import (
+    ClientRemark,
+    MessageChunk,
+    MessageReplaced,
+    NoticeShown,
+    Reconnected,
+    Role,
+    StateReported,
+)
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.values import dataclass
 
@@ -168,6 +176,19 @@ class Conversation:
     def is_blank(self) -> bool:
         """Whether nothing has been said or done yet. The client's remarks don't count."""
         return all(isinstance(entry, ClientRemark) for entry in self.entries)
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether anything has been said since the agent began it, also as a fork, or below an earlier one.
+
+        Most agents keep a session only then.
+        """
+        for entry in reversed(self.entries):
+            if isinstance(entry, Reconnected) and (entry.forked_from or not entry.remembers):
+                return False
+            if not isinstance(entry, ClientRemark | Reconnected | Failure | OwnCommand):
+                return True
+        return False
 
     @property
     def last_reply(self) -> str:

@@ -39,7 +39,7 @@ class Draft(NamedTuple):
     agent: str = ""
     """Whom it's for; "" if unknown. Untrusted."""
     is_blank: bool = True
-    """Whether nothing had been said in its session, so that any other blank one may take it over."""
+    """Whether nothing had been said in its session (`is_begun`), so that any other blank one may take it over."""
     pasted: tuple[str, ...] = ()
     """The parts of the text that are folded."""
     pid: int = 0

@@ -321,8 +321,11 @@ class SessionDriver:
         with its history, only if `show` is given.
         """
         capabilities = self.agent.capabilities
-        if _is_unused(earlier) and not (earlier.is_cut_off or self.agent.command.is_host):
-            return await self.begin(earlier)  # most agents keep a session only once something was said in it
+        if not (earlier.conversation.is_begun or earlier.is_cut_off or self.agent.command.is_host):
+            if _is_unused(earlier):
+                return await self.begin(earlier)
+            if await self._lacks(earlier.session_id):
+                return await self.begin(earlier, f"{self.agent.title} keeps no session in which nothing was said.")
         is_loadable = show is not None and capabilities.load_session and not earlier.conversation.is_blank
         try:
             # Only the history contains what was said while disconnected.

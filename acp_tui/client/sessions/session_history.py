@@ -454,7 +454,8 @@ def left_session(
         host: HostState = "gone" if has_lost_host else "watched" if session.is_read_only else "runs"
         return LeftSession(session.session_id, title, command.name, False, host=host)
     said = session.conversation.entries
-    if agent is None or not any(isinstance(entry, entries.Message) and entry.role == "user" for entry in said):
+    is_prompted = any(isinstance(entry, entries.Message) and entry.role == "user" for entry in said)
+    if agent is None or not (is_prompted and session.conversation.is_begun):
         return None
     can_reopen = agent.capabilities.load_session or agent.capabilities.resume_session
     why_not = "" if can_reopen else "the agent can't reopen it"

@@ -138,13 +138,13 @@ class Dialogs:
     def left_sessions(self, tabs: Iterable[Tab], drafts: Container[DraftKey]) -> Sequence[session_history.LeftSession]:
         """The sessions left in the tabs, from left to right, without those read from recordings.
 
-        Empty ones with a draft come last, without a title.
+        Those with no more than a draft come last, without a title.
         """
         left, blank = [], []
         for tab in tabs:
             session, link, recall = tab.session, tab.link, tab.writing.recall
             if session is not None:
-                place, is_blank = DraftKey(str(session.cwd), session.session_id), session.conversation.is_blank
+                place, is_blank = DraftKey(str(session.cwd), session.session_id), not session.conversation.is_begun
                 lost = link.has_lost_host
                 told = session_history.left_session(session, link.agent, link.command, has_lost_host=lost)
             else:

@@ -240,7 +240,9 @@ class Pickers:
         self, names: Sequence[str], chosen: str, show: Callable[[str], None], words: str
     ) -> str | None:
         """The chosen theme, "" for the one that fits the terminal. `show` previews one. Await it in a worker."""
-        words = words * any(words in name for name in names)
+        if not any(words in name for name in names):
+            self._app.notify(f"There is no theme {words!r}.", severity="warning", markup=False)
+            words = ""
         return await self._app.push_screen_wait(ThemePicker(names, chosen, show, words))
 
     def show_keys(self, dialog: Screen[Any]) -> None:

@@ -460,7 +460,7 @@ class Recall:
         outputs = (without_mentions(one.told(MAX_OUTPUT).rstrip()) for one in offered)
         before = (*outputs, *(prompt.written for prompt in queued), comments_prompt(comments) if comments else "")
         text = "\n\n".join(filter(None, (*before, self._unsent)))
-        is_blank = session.conversation.is_blank if session is not None else not self._is_past
+        is_blank = not (session.conversation.is_begun if session is not None else self._is_past)
         images = (*(image for prompt in queued for image in prompt.images), *self._prompt.images)
         pasted = tuple(self._prompt.pasted_in(text))
         return Draft(text, self._agent(), is_blank, pasted, queued=len(queued)), images

@@ -238,7 +238,7 @@ class Tab:
     def name(self, cells: int = 200, *, is_alone: bool = True, shared: int = 0) -> str:
         """The agent, the worktree, and the session's title, in so many cells, or `brief` if they are few.
 
-        If that is cut, the beginning of the title or worktree that it shares with another tab's goes first, of so many
+        If that is cut, the beginning of the title or worktree that it shares with another tab's is, of so many
         characters.
         """
         title, agent = self.session_title, self.agent_name
@@ -252,7 +252,10 @@ class Tab:
             return brief[0]  # a fork's mark
         has_room = is_alone and title and cells - cell_len(brief) >= MIN_TITLE
         if shared and cell_len(brief[: cells + 1]) > cells:
-            return cut(self._marked(f"…{(self.lead if is_alone else title)[shared:]}"), cells)
+            told = self.lead if is_alone else title
+            end = told[shared : shared + cells + 1]
+            left = cells - cell_len(self._marked(end))
+            return cut(self._marked(f"{cut(told[:shared], left) if left > 1 else '…'}{end}"), cells)
         return cut(f"{brief}: {title}" if has_room else brief, cells)
 
     @property

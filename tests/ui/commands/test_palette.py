@@ -209,6 +209,7 @@ async def test_a_theme_is_chosen_by_its_name_and_without_one_of_that_name_from_t
         assert LIGHT.name in (home / "config" / "acp-tui" / "settings.toml").read_text()
         await page.send("/theme lihgt")
         await page.until(lambda: f"◉ {LIGHT.name}" in page.text and DARK.name in page.text)
+        await page.until(lambda: "There is no theme 'lihgt'" in page.text)
         await page.press("escape")
 
 

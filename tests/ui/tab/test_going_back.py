@@ -384,6 +384,28 @@ async def test_what_is_typed_before_the_dialog_is_there_is_the_forks_draft(open_
         assert _draft(desk, 0) == ""
 
 
+async def test_a_draft_in_a_fork_where_nothing_was_said_is_in_the_next_empty_session(open_desk: OpenDesk) -> None:
+    forks = 'answer(expect("session/fork"), sessionId="s2")\nanswer(expect("session/new"), sessionId="s3")\n'
+    async with open_desk(FORKING, TURN + forks + "serve_until_closed()") as desk:
+        await desk.has_session()
+        await desk.give("first prompt")
+        await desk.has_session()
+        await desk.send("/fork")
+        await desk.shows(TITLE)
+        await desk.press_slowly("enter")
+        await desk.shows("forked from “first prompt”")
+        await desk.has_session()
+        await desk.press(*"Mine")
+        await desk.until(lambda: [one.session_id for one in desk.pilot.app.left_sessions()] == ["s1", "s2"])
+        said, draft = desk.pilot.app.left_sessions()
+        assert (said.title, said.has_draft) == ("first prompt", False)
+        assert (draft.title, draft.has_draft) == ("", True)
+        await desk.press("alt+w")
+        await desk.until(lambda: len(desk.tabs) == 1)
+        await desk.press("ctrl+n")
+        await desk.until(lambda: _draft(desk, 1) == "Mine")
+
+
 def _draft(desk: Desk, tab: int) -> str:
     return desk.tabs[tab].screen.query_one(PromptInput).draft if len(desk.tabs) > tab else ""
 

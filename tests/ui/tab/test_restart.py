@@ -77,6 +77,42 @@ async def test_a_session_that_the_agent_remembers_goes_on_below_what_was_said(
         await desk.has_session()
 
 
+async def test_one_below_which_nothing_was_said_and_that_it_does_not_list_begins_anew(
+    open_tabs: OpenTabs, tmp_path: Path
+) -> None:
+    script = f"""
+    from pathlib import Path
+    mark = Path({str(tmp_path / "ran")!r})
+    ran = mark.read_text() if mark.exists() else ""
+    mark.write_text(ran + "x")
+    handshake(agentCapabilities={{"sessionCapabilities": {{"resume": {{}}, "list": {{}}}}}})
+    if ran == "x":
+        refuse(expect("session/resume"), -32002, "not found")
+    elif ran:
+        answer(expect("session/list"), sessions=[])
+    answer(expect("session/new"), sessionId=f"s{{len(ran) + 1}}")
+    if not ran:
+        say("before the crash")
+        expect("session/prompt")
+    else:
+        expect("_go_on")
+    sys.exit(3)
+    """
+    async with open_tabs(script) as desk:
+        await desk.shows("before the crash")
+        await desk.send("Go on")
+        await desk.shows("exited with code 3")
+        await desk.restart()
+        await desk.until(lambda: desk.shown_session.session_id == "s2")
+        desk.let_go_on()
+        await desk.until(lambda: not desk.shown_session.conversation.is_connected)
+        await desk.restart()
+        await desk.until(lambda: desk.shown_session.session_id == "s3")
+        assert len(desk.sent("session/resume")) == 1, "only for the session in which something was said"
+        told = [one for one in desk.shown_session.conversation.entries if isinstance(one, Reconnected)]
+        assert told[-1].why == "scripted keeps no session in which nothing was said."
+
+
 async def test_one_that_it_can_load_is_shown_as_it_replays_it(open_tabs: OpenTabs, first_run: str) -> None:
     script = """
     load = expect("session/load")

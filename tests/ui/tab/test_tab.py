@@ -126,7 +126,7 @@ def test_worktrees_of_one_beginning_keep_what_tells_them_apart() -> None:
     tabs = [LoneTab() for _ in range(3)]
     for tab, worktree in zip(tabs, ("claude-agent", "claude-agent-2", "codex"), strict=True):
         tab.cwd = Path("/project.worktrees", worktree)
-    assert line_of(tabs, 2, 52) == "1 ● …agent  2 ● …2  3 ● scripted: codex"
+    assert line_of(tabs, 2, 52) == "1 ● cla…agent  2 ● claude-…2  3 ● scripted: codex"
 
 
 def test_six_tabs_of_one_agent_are_told_apart_on_a_narrow_screen() -> None:
@@ -134,7 +134,7 @@ def test_six_tabs_of_one_agent_are_told_apart_on_a_narrow_screen() -> None:
     tabs = [LoneTab(prompt(title)) for title in titles]
     for width, line in (
         (200, "  ".join(f"{number} ◐ scripted: {title}" for number, title in enumerate(titles, 1))),
-        (100, "1 ◐ scripted: Add a button to save  2 ◐ …load  3 ◐ …dark …  4 ◐ Explai…  5 ◐ Fix CI  6 ◐ Count …"),
+        (100, "1 ◐ scripted: Add a button to save  2 ◐ Ad…load  3 ◐ …dark …  4 ◐ Explai…  5 ◐ Fix CI  6 ◐ Count …"),
         (80, "1 ◐ scripted: Add a button to save  2 ◐  3 ◐  4 ◐  5 ◐  6 ◐"),
         (60, "1 ◐ Add a button to save  2 ◐  3 ◐  4 ◐  5 ◐  6 ◐"),
     ):

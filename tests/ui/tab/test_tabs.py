@@ -259,6 +259,8 @@ async def test_labels_that_are_cut_keep_what_tells_their_titles_apart(open_desk:
         await desk.send("/rename Fix the lexer now")  # as the second one is called: nothing tells them apart
         await desk.pilot.resize_terminal(56, 24)
         await desk.until(lambda: tab_line(desk) == "1 ● …parser n…  2 ● …lexer now  3 ● Fix the lexer now")
+        await desk.send("/rename Fix the lexer at 9")  # where there is room beside what differs, it's used
+        await desk.until(lambda: tab_line(desk) == "1 ● …parser n…  2 ● Fix th…now  3 ● Fix the lexer at 9")
 
 
 async def test_worktrees_that_are_called_as_their_agent_have_a_number(open_desk: OpenDesk) -> None:
