@@ -76,6 +76,7 @@ def test_no_tab_is_forgotten_that_was_not_opened_again(
         screen.type("/fork\r")
         screen.wait_for("Go on in a fork")
         screen.insist("\r", lambda: "3 ● " in screen.shown)
+        say(screen, "gnats")
         screen.until(lambda: len(left_in(tmp_path)) == 3)
         end(screen)
     with acp_tui(tmp_path, "--resume") as screen:
@@ -84,7 +85,7 @@ def test_no_tab_is_forgotten_that_was_not_opened_again(
     with acp_tui(tmp_path) as screen:
         screen.wait_for("The 3 tabs that you had open")
         screen.type(TAB)
-        screen.wait_for("1-3 or Enter opens one")
+        screen.wait_for("1-4 or Enter opens one")
         screen.type("1")
         screen.wait_for(f"1 ● {Path(sys.executable).name}: ants")  # in place of the empty session
         screen.wait_for("3 ● ")

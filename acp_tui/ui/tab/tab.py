@@ -201,7 +201,7 @@ class Tab:
             return self.starter.past.session_id if self.starter.past is not None else ""
         if not isinstance(self.stage, Live) or (self.link.command is not None and self.link.command.is_host):
             return ""
-        return "" if self.stage.session.conversation.is_blank else self.stage.session.session_id
+        return self.stage.session.session_id if self.stage.session.conversation.is_begun else ""
 
     @property
     def marked_agent(self) -> str:
