@@ -565,3 +565,42 @@ async def test_on_a_large_screen_it_takes_the_few_rows_that_show_all_of_it(lines
         await page.ask("call", content=(diff,))
         await page.until(lambda: "+ line 1" in page.text)
         assert (f"+ line {lines}" in page.text) is is_whole
+
+
+FEW_CHANGES = TextDiff(
+    "/project/old.py",
+    "".join(f"line {number}{' new' * (number in (12, 13, 17, 24))}\n" for number in range(40)),
+    "".join(f"line {number}\n" for number in range(40)),
+)
+
+
+@pytest.mark.parametrize(
+    ("size", "context", "is_whole"),
+    [((80, 24), 3, False), ((120, 40), 1, True), ((160, 50), 3, True), ((200, 60), 3, True)],
+)
+async def test_it_shows_fewer_unchanged_lines_if_all_changes_are_in_view_then(
+    size: tuple[int, int], context: int, is_whole: bool
+) -> None:
+    async with open_page(*(agent(f"{number}\n\n") for number in range(60)), size=size) as page:
+        await page.ask("call", content=(FEW_CHANGES,))
+        await page.until(lambda: "- line 12" in page.text)
+        above = [number for number in range(12) if re.search(rf" line {number}\b", page.text)]
+        assert above == list(range(12 - context, 12))
+        assert ("+ line 24 new" in page.text) is is_whole
+
+
+async def test_it_has_what_a_short_conversation_leaves_empty_and_stays_in_place_as_that_grows() -> None:
+    diff = TextDiff("/project/new.py", "".join(f"line {number}\n" for number in range(1, 22)))
+    async with open_page(agent("One line"), size=(120, 40)) as page:
+        await page.ask("first", content=(diff,))
+        await page.until(lambda: "+ line 21" in page.text)
+        assert "One line" in page.text
+        rows = _row_of(page, "Permission"), _row_of(page, "Allow once")
+        await page.apply(agent("".join(f"{number}\n\n" for number in range(60))))
+        await page.until(lambda: "59" in page.text)
+        assert rows == (_row_of(page, "Permission"), _row_of(page, "Allow once"))
+        await page.apply(PermissionAnswered(RequestKey(1), "opt-1"))
+        await page.ask("second", content=(diff,))
+        await page.until(lambda: "+ line 1" in page.text)
+        assert "+ line 21" not in page.text
+        assert _row_of(page, "Permission") > 40 // 3
