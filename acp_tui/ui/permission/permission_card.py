@@ -150,8 +150,7 @@ class PermissionCard(AnswerableRequest):
         if not self.has_focus and self.is_explained:
             return [hint(f"Sending the reason rejects this; {self.WAY_IN} to answer otherwise")]
         if not self.has_focus:
-            more = [f"… {below:,} more line{'s' * (below > 1)}"] * (below > 0)
-            return [hint(f"{self.WAY_IN} to answer"), *more, *([] if self._rejection else [CANCEL_TO_REFUSE])]
+            return [hint(f"{self.WAY_IN} to answer"), *([] if self._rejection else [CANCEL_TO_REFUSE])]
         arrows = ["↑↓ Enter answer"] * (len(self.options) > MAX_NUMBER)
         has_more_files = below > 0 or self.body.at_row > 0
         ways = self._ways_to_answer(is_cut=below > 0, has_more_files=has_more_files, choose=arrows)

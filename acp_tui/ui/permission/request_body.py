@@ -364,6 +364,8 @@ class RequestBody(Vertical):
             rows = self._place.rows_for(RowCounts(title, subject, 1, len(self._keys_lines(below)), answers))
             if rows is None or rows.subject >= subject:
                 break
+        if rows is not None and not rows.gap and ENOUGH_SUBJECT_ROWS < rows.subject < self.drawn.needed:
+            return rows._replace(subject=rows.subject - 1, gap=1)  # an option looks like a line of what is cut there
         return rows
 
     @property
@@ -403,7 +405,7 @@ class RequestBody(Vertical):
         words = [each.words[: 1 if 0 < each.row == self.at_row else None] for each in self._files_at(self.at_row)[:1]]
         file = [drawings.one_row(each, self.width) for each in words]
         title = drawings.shortened([*self._title_lines, *file], rows.title, self.width)
-        if self.source is not self and (below or self.at_row):
+        if self.rows is not None and (below or self.at_row):
             place = f"{self.at_row + 1:,}-{self.at_row + rows.subject:,} of {len(self.drawn.lines):,}"
             title[:1] = [drawings.with_place(row, place, self._palette.muted, self.width) for row in title[:1]]
         self._title.show(title, rows.title)

@@ -334,15 +334,25 @@ async def test_on_a_small_screen_the_way_to_read_all_is_named_before_other_keys(
         assert "f full screen · PgDn more · [ ] other requests" in page.text
 
 
-async def test_a_card_without_the_keyboard_says_how_many_lines_are_not_in_view() -> None:
+async def test_the_card_says_which_lines_are_in_view_unless_all_are() -> None:
     lines = "".join(f"line {number:03}\n" for number in range(1, 101))
     async with open_page(size=(80, 24)) as page:
         await page.ask("call", content=(TextDiff("/project/long.py", lines),))
         last = max(int(number) for number in re.findall(r"line (\d{3})", page.text))
-        assert f"Tab to answer · … {100 - last} more lines" in page.text
+        assert f"  1-{last + 1} of 101" in page.lines[_row_of(page, "Permission")]
+        await page.enter_card()
+        await page.press("pagedown")
+        first = min(int(number) for number in re.findall(r"line (\d{3})", page.text))
+        assert f"  {first + 1}-" in page.lines[_row_of(page, "Permission")]
         await page.pilot.resize_terminal(80, 200)
-        assert "line 100" in page.text
-        assert "more line" not in page.text
+        await page.until(lambda: "line 100" in page.text)
+        assert "of 101" not in page.text
+
+
+async def test_a_free_row_is_between_a_change_that_is_cut_and_the_options() -> None:
+    async with open_page(size=(80, 24)) as page:
+        await page.ask("call", content=(LONG_DIFF,))
+        assert page.lines[_row_of(page, "1 y  Allow once") - 1].strip(" │") == ""
 
 
 async def test_options_stay_in_place_when_the_card_gets_the_focus_and_says_something() -> None:
