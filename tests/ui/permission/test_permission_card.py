@@ -614,3 +614,12 @@ async def test_it_has_what_a_short_conversation_leaves_empty_and_stays_in_place_
         await page.until(lambda: "+ line 1" in page.text)
         assert "+ line 21" not in page.text
         assert _row_of(page, "Permission") > 40 // 3
+
+
+async def test_the_conversation_keeps_a_command_with_another_title_that_was_allowed() -> None:
+    async with open_page() as page:
+        await page.ask("call", kind="execute", title="Build all of it", raw_input={"command": "make all"})
+        assert page.text.count("make all") == 1
+        await page.enter_card()
+        await page.press("1")
+        await page.until(lambda: "• Build all of it  $ make all" in page.text)
