@@ -61,16 +61,20 @@ def subject_of(
     call: tool_calls.ToolCall, terminals: Mapping[tool_calls.TerminalId, TerminalState]
 ) -> ToolSubject | None:
     """Return what to show besides the title; None if the title says enough, or if nothing is reported."""
-    if not _is_name(call):
-        return None
     subject = _of_terminal(call, terminals) or _of_input(call)
-    if subject is None or subject.text in call.shown_title:
+    if subject is None or subject.text in call.shown_title or not (_is_name(call) or _runs_another(call, subject)):
         return None
     return replace(subject, text=cut_text(subject.text))
 
 
 def _is_name(call: tool_calls.ToolCall) -> bool:
     return len(call.shown_title.split()) == 1 or call.shown_title == call.name
+
+
+def _runs_another(call: tool_calls.ToolCall, subject: ToolSubject) -> bool:
+    """Whether it runs something else than a shell with what the title says."""
+    script = subject.text.removesuffix(shlex.quote(call.shown_title))
+    return subject.is_command and call.kind == "execute" and _SHELL.fullmatch(script) is None
 
 
 def _of_terminal(
@@ -111,6 +115,7 @@ def _are_words(value: Any) -> TypeGuard[list[str]]:
     return isinstance(value, list) and all(isinstance(word, str) for word in value)
 
 
+_SHELL: Final = re.compile(r"\S*sh -l?c ")
 MAX_EXAMINED: Final = 100_000
 """How many characters are searched for marks."""
 

@@ -22,6 +22,8 @@ def call(title: str, raw_input: Any = None, **reported: Any) -> ToolCall:
     [
         (call("execute", {"command": "echo hi"}, kind="execute"), "$ echo hi"),
         (call("Bash", {"command": ["ls", "a b"]}, kind="execute"), "$ ls 'a b'"),
+        (call("Say hi", {"command": "echo hi"}, kind="execute"), "$ echo hi"),
+        (call("git status", {"command": "git status; rm -rf /"}, kind="execute"), "$ git status; rm -rf /"),
         (call("run", {"command": "ls", "args": ["-l"]}), "$ ls -l"),
         (call("bash", {"command": "make", "path": "/p"}, kind="execute"), "$ make"),
         (call("editor", {"command": "view", "path": "/p/a.py"}, kind="read"), "/p/a.py"),
@@ -42,7 +44,9 @@ def test_a_command_a_query_an_address_or_a_path_is_told(reported: ToolCall, word
     "reported",
     [
         call("echo hi", {"command": "echo hi"}, kind="execute"),
-        call("Say hi", {"command": "echo hi"}, kind="execute"),
+        call("Say `echo hi`", {"command": "echo hi"}, kind="execute"),
+        call("git status", {"command": ["/bin/bash", "-lc", "git status"]}, kind="execute"),
+        call("Say hi", {"command": "echo hi"}),
         call("ls", {"command": "ls"}, kind="execute"),
         call("execute", {"command": ""}, kind="execute"),
         call("execute", {"command": 5, "path": ["a"]}, kind="execute"),

@@ -184,10 +184,10 @@ class ToolCallDrawing(KeptDrawing):
         glyph = STATUS_GLYPHS.get(status, "◌")
         said = "" if status in WITHOUT_WORD else make_visible_line(self._entry.status_words)
         word = "" if self._entry.waiting else said  # the card says that it waits
-        icons = [
-            Gutter(f"  {glyph} ", palette.status),
-            Gutter(f"{KIND_ICONS.get(call.kind, OTHER_ICON)} ", palette.muted),
-        ]
+        command = tool_text.subject_of(call, context.terminals)
+        # A prompt sign would make a command of a title that is none.
+        icon = OTHER_ICON if command is not None and command.is_command else KIND_ICONS.get(call.kind, OTHER_ICON)
+        icons = [Gutter(f"  {glyph} ", palette.status), Gutter(f"{icon} ", palette.muted)]
         width = context.width - len(RAIL) - 2
         ends = [(f"  {word}", palette.status_word)] if word else []
         named = tool_text.shown_path(call.shown_title, context.cwd)
@@ -215,7 +215,7 @@ class ToolCallDrawing(KeptDrawing):
         """What the call works on or runs, cut to one line, and its link; "" if the title or a diff below says it."""
         self._is_cut = False
         subject = tool_text.subject_of(self._entry.call, context.terminals)
-        if subject is None:
+        if subject is None or (subject.is_command and self._entry.waiting):  # the card shows it
             return "", NO_LINK
         link = NO_LINK
         if not subject.is_command:

@@ -28,7 +28,7 @@ MARK: Final = "●"
 """After the sign of a line with a comment."""
 MIN_NOTE_CELLS: Final = 8
 """With fewer cells behind a commented line, the comment isn't shown there."""
-SELECTED: Final = Style(reverse=True)
+SELECTED: Final = Style(reverse=True, dim=False)
 
 
 def counted(comments: Sequence[Comment]) -> str:
@@ -60,7 +60,7 @@ class CommentView(StripView):
         comment = next(filter(None, (comment_on([placed], self._comments) for placed in self._placed(line))), None)
         if comment is not None:
             strip = Strip(
-                Segment(f"{each.text[0]}{MARK}", each.style) if isinstance(each, LineSign) else each for each in strip
+                LineSign(f"{each.text[0]}{MARK}", each.style) if isinstance(each, LineSign) else each for each in strip
             )
             used = width_cells(strip.text.rstrip())
             is_last = comment.lines[-1] in set(self._placed(line)).difference(self._placed(line + 1))
@@ -68,8 +68,19 @@ class CommentView(StripView):
                 note = cut(f"  {make_visible_line(comment.text)}", width - used)
                 muted = Strip([Segment(note, palette_for(self.app.current_theme).muted)])
                 strip = Strip.join([strip.crop(0, used), muted, strip.crop(used + muted.cell_length)])
-        is_selected = line in self._selection
-        return Strip(Segment.apply_style(strip, post_style=SELECTED)) if is_selected else strip
+        return self._selected(strip.adjust_cell_length(width)) if line in self._selection else strip
+
+    def _selected(self, strip: Strip) -> Strip:
+        """The row on the selection's background, with the signs on the colors of what was added and removed."""
+        palette = palette_for(self.app.current_theme)
+        colors = {"+": palette.success, "-": palette.error}
+        plain = ((each, (each.style or Style.null()).without_color) for each in strip)
+        return Strip(
+            Segment(
+                each.text, style + (colors.get(each.text[0], style) if isinstance(each, LineSign) else style) + SELECTED
+            )
+            for each, style in plain
+        )
 
     @property
     def keys(self) -> Sequence[str]:

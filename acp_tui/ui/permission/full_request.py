@@ -84,7 +84,7 @@ class FullRequest(AnswerableRequest):
         content = self.asked.call.shown_content if self.asked is not None else ()
         diffs = [item for item in content if isinstance(item, TextDiff)]
         comments = self._subject.keys if diffs else ()
-        layout, context = self._place.layout_of_diffs, self._place.context_of_diffs
+        layout, context = self._place.layout_of_diffs, self.body.context
         has_begun = len(comments) > 1  # a selection or a comment: what leads on comes first
         changes = [
             *(comments if has_begun else ()),
@@ -120,7 +120,7 @@ class FullRequest(AnswerableRequest):
     def action_toggle_context(self) -> None:
         """Switch between the whole file and only the changes. Keeps the first change in view."""
         index = self._change_from(self.body.at_row)
-        self._place.context_of_diffs = CONTEXT_LINES if self._place.context_of_diffs is None else None
+        self._place.contexts = [CONTEXT_LINES if self.body.context is None else None]
         self.warn("")
         self.body.redraw()
         if hunks := self.body.drawn.hunks:

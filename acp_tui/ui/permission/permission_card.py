@@ -7,8 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual.containers import Vertical
+from textual.geometry import Size
 from textual.message import Message
 
+from acp_tui.client.line_comparison import CONTEXT_LINES
 from acp_tui.conversation.request_outline import ShownRequest
 from acp_tui.ui.commands.command import Place as KeyPlace
 from acp_tui.ui.commands.keys import keys_in_force, note_question_gone
@@ -25,8 +27,12 @@ if TYPE_CHECKING:
 
 ALWAYS_ROWS: Final = 18
 """The card may take this many rows, also where it leaves the conversation less than a third of the screen."""
-FEW_ROWS: Final = 5
-"""The card may take so many more if all of the request is in view then."""
+WHOLE_ROWS: Final = 23
+"""To show all of a request, it may take this many, two thirds of the screen, or what the conversation leaves empty."""
+CONTEXTS: Final = (CONTEXT_LINES, 1, CONTEXT_LINES)
+"""Fewer unchanged lines are shown around each change if the request is in view as a whole then."""
+COMING_ROWS: Final = 2
+"""The conversation may have yet to draw the call that the request is about."""
 ENOUGH_ROWS: Final = 14
 """If this many rows are left next to the plan, the card leaves it in view."""
 BORDER_ROWS: Final = 2
@@ -51,20 +57,26 @@ class Docked(Place):
 
     def __init__(self, card: Vertical) -> None:
         super().__init__(card)
+        self.contexts = CONTEXTS
         self.room = 0
         self._beside = 0
+        self._said = 0
+        self._size = Size()
         self._needs_all = False
         self._is_crowded = False
 
-    def fit(self, rows: int, beside: int) -> bool:
-        before = self.room, self._beside
+    def fit(self, rows: int, beside: int, said: int) -> bool:
+        before = self.room, self._beside, self._said
         self.room, self._beside = max(rows - (0 if self._is_narrow else CONVERSATION_ROWS), 0), beside
-        return before != (self.room, self._beside)
+        if not self.card.display or self._size != self.card.app.size:
+            self._said, self._size = said, self.card.app.size  # what is said later doesn't move the card
+        return before != (self.room, self._beside, self._said)
 
     def rows_for(self, wanted: RowCounts) -> RowCounts | None:
-        """As many as the request needs. On a large screen, the conversation keeps a third, unless few are missing."""
-        whole, most = BORDER_ROWS + sum(wanted), max(self.room - self.card.app.size.height // 3, ALWAYS_ROWS)
-        most = min(self.room, whole if whole <= most + FEW_ROWS else most)
+        """As many as the request needs. On a large screen, the conversation keeps a third of a request that is cut."""
+        whole, height = BORDER_ROWS + sum(wanted), self.card.app.size.height
+        is_roomy = whole <= max(height * 2 // 3, WHOLE_ROWS, self.room - self._said - COMING_ROWS)
+        most = min(self.room, whole if is_roomy else max(self.room - height // 3, ALWAYS_ROWS))
         left = self.room - self._beside
         self._needs_all = left < min(whole, most, ENOUGH_ROWS)
         rows = share_out(wanted, (most if self._needs_all else min(most, left)) - BORDER_ROWS)
@@ -138,8 +150,7 @@ class PermissionCard(AnswerableRequest):
         if not self.has_focus and self.is_explained:
             return [hint(f"Sending the reason rejects this; {self.WAY_IN} to answer otherwise")]
         if not self.has_focus:
-            more = [f"… {below:,} more line{'s' * (below > 1)}"] * (below > 0)
-            return [hint(f"{self.WAY_IN} to answer"), *more, *([] if self._rejection else [CANCEL_TO_REFUSE])]
+            return [hint(f"{self.WAY_IN} to answer"), *([] if self._rejection else [CANCEL_TO_REFUSE])]
         arrows = ["↑↓ Enter answer"] * (len(self.options) > MAX_NUMBER)
         has_more_files = below > 0 or self.body.at_row > 0
         ways = self._ways_to_answer(is_cut=below > 0, has_more_files=has_more_files, choose=arrows)

@@ -6,6 +6,7 @@ import posixpath
 from abc import abstractmethod
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import accumulate
 from typing import Final, Literal, NamedTuple, Protocol, TypeAlias
 
@@ -98,8 +99,11 @@ class Place:
     def __init__(self, card: Vertical) -> None:
         """The `card` is the frame around the request."""
         self.card = card
-        self.context_of_diffs: int | None = CONTEXT_LINES
-        """The number of unchanged lines around each change; None for the whole file."""
+        self.contexts: Sequence[int | None] = (CONTEXT_LINES,)
+        """How many unchanged lines to show around each change, the first number that needs no scrolling, or the last.
+
+        None for the whole file.
+        """
 
     @abstractmethod
     def rows_for(self, wanted: RowCounts) -> RowCounts | None:
@@ -109,8 +113,11 @@ class Place:
         """The rows for the title, which needs `title` of them, and for the keys, if answering isn't possible."""
         return RowCounts(title=title, keys=1)
 
-    def fit(self, rows: int, beside: int) -> bool:
-        """Take at most `rows` rows in total. The widget next to it would like `beside`. Returns whether that's new."""
+    def fit(self, rows: int, beside: int, said: int) -> bool:
+        """Take at most `rows` rows in total. What is next to it would like `beside`, what is above `said`.
+
+        Returns whether that's new.
+        """
         return False
 
     def frame(self, rows: RowCounts | None) -> None:
@@ -144,6 +151,8 @@ class Host(Protocol):
 
 
 WENT_BY: Final = "Pages went by too fast or were skipped"
+MOST_SCREENS: Final = 2
+"""Of more lines, fewer unchanged ones would hardly leave as few as are in view."""
 COMPARING_PAUSE_S: Final = 0.002
 """Pause before a long diff is compared further, so that keys are handled."""
 
@@ -173,6 +182,8 @@ class RequestBody(Vertical):
         """What `show` was called with last."""
         self._state: tuple[object, ...] = ()
         """The state of what is shown, so that other updates from the agent redraw nothing."""
+        self.context: int | None = CONTEXT_LINES
+        """The number of unchanged lines around each change; None for the whole file."""
         self._whole = DrawnSubject()
         self.drawn = DrawnSubject()
         """The part that is scrolled. It includes the title if that is cut above."""
@@ -238,10 +249,10 @@ class RequestBody(Vertical):
         for put_up in tuple(self.mirrors):
             put_up(asked)
 
-    def fit(self, rows: int, beside: int = 0) -> None:
-        """Take at most `rows` rows in total. The widget next to the request would like `beside` of them."""
-        if self._place.fit(rows, beside):
-            self.lay_out()
+    def fit(self, rows: int, beside: int = 0, said: int = ALL) -> None:
+        """Take at most `rows` rows in total. What is next to it would like `beside` of them, what is above `said`."""
+        if self._place.fit(rows, beside, said):
+            self.redraw()
 
     def show_request(self, asked: ShownRequest | None) -> None:
         """Show this request. A different one than before starts at its beginning, with nothing chosen."""
@@ -291,27 +302,35 @@ class RequestBody(Vertical):
     def redraw(self) -> None:
         if self.asked is None or self.width < 2:
             return
-        place = self._place
-        layout, context = place.layout_of_diffs, place.context_of_diffs
-        raw_hint = keys_in_force(self).hint(self._raw_hint)
-        look = SubjectStyle(self.width, self._palette, layout, self._shows_raw, context, raw_hint)
-        subject = self.drawing.draw(self.asked, look)
-        if not subject.is_whole:
+        was_whole, raw_hint = self._whole.is_whole, keys_in_force(self).hint(self._raw_hint)
+        look = SubjectStyle(self.width, self._palette, self._place.layout_of_diffs, self._shows_raw, raw_hint=raw_hint)
+        for context in self._place.contexts:
+            self.context, self._whole = context, self.drawing.draw(self.asked, replace(look, context=context))
+            self._arrange("", (), len(self._answers))
+            is_in_view = self.rows is not None and self.rows.subject >= self.drawn.needed
+            if is_in_view or not self._whole.is_whole or len(self._whole.lines) > MOST_SCREENS * self.app.size.height:
+                break
+        if not self._whole.is_whole:
             self.set_timer(COMPARING_PAUSE_S, self.redraw)
-        elif not self._whole.is_whole:
+        elif not was_whole:
             self._host.guard.note_news()  # readable only now
-        self._whole = subject
         self.lay_out()
+
+    @property
+    def _answers(self) -> list[Strip]:
+        """The lines of the options."""
+        assert self.asked is not None
+        options = drawings.option_lines(self.asked.request.answers, self._host.chosen, self._palette, self.width)
+        ends = accumulate(map(len, options))
+        self._option_rows = [range(end - len(lines), end) for lines, end in zip(options, ends, strict=True)]
+        return [strip for lines in options for strip in lines]
 
     def lay_out(self) -> None:
         """Show what was drawn, with the current answers and keys."""
         if self.asked is None or self.width < 2:
             return
         was_at_start = self.at_row == self._start
-        options = drawings.option_lines(self.asked.request.answers, self._host.chosen, self._palette, self.width)
-        ends = accumulate(map(len, options))
-        self._option_rows = [range(end - len(lines), end) for lines, end in zip(options, ends, strict=True)]
-        answers = [strip for lines in options for strip in lines]
+        answers = self._answers
         title = self._arrange("", (), len(answers))
         if self._start_row > 0:
             # The lines above scroll out of view, and the file name with them, so the title names the file. A warning
@@ -345,6 +364,8 @@ class RequestBody(Vertical):
             rows = self._place.rows_for(RowCounts(title, subject, 1, len(self._keys_lines(below)), answers))
             if rows is None or rows.subject >= subject:
                 break
+        if rows is not None and not rows.gap and ENOUGH_SUBJECT_ROWS < rows.subject < self.drawn.needed:
+            return rows._replace(subject=rows.subject - 1, gap=1)  # an option looks like a line of what is cut there
         return rows
 
     @property
@@ -384,7 +405,7 @@ class RequestBody(Vertical):
         words = [each.words[: 1 if 0 < each.row == self.at_row else None] for each in self._files_at(self.at_row)[:1]]
         file = [drawings.one_row(each, self.width) for each in words]
         title = drawings.shortened([*self._title_lines, *file], rows.title, self.width)
-        if self.source is not self and (below or self.at_row):
+        if self.rows is not None and (below or self.at_row):
             place = f"{self.at_row + 1:,}-{self.at_row + rows.subject:,} of {len(self.drawn.lines):,}"
             title[:1] = [drawings.with_place(row, place, self._palette.muted, self.width) for row in title[:1]]
         self._title.show(title, rows.title)
@@ -451,7 +472,7 @@ class RequestBody(Vertical):
     def _way(self) -> tuple[object, ...]:
         """Everything that decides which row a line is in."""
         above = len(self.drawn.lines) - len(self._whole.lines)
-        return self.width, self._place.layout_of_diffs, self._place.context_of_diffs, above, self.drawn.needed
+        return self.width, self._place.layout_of_diffs, self.context, above, self.drawn.needed
 
     def _tell_view(self) -> None:
         """Tell what is in view, and record it, once it's painted, and shown by the terminal."""

@@ -415,7 +415,7 @@ class SessionPanel(Vertical):
         # The rows that the plan needs, visible or not, with the margin above it.
         height = self.plan.styles.height
         plan_rows = (int(height.value) if height is not None else 1) + 1 if self.plan.display else 0
-        self.body.fit(self.size.height, plan_rows)
+        self.body.fit(self.size.height, plan_rows, self.view.column.heights.total)
 
     @on(Docked.Crowded)
     def _make_way_for_card(self, message: Docked.Crowded) -> None:

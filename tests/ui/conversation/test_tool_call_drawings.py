@@ -34,8 +34,8 @@ def head(text: str) -> str:
 @pytest.mark.parametrize(
     ("reported", "line"),
     [
-        ({"raw_input": {"command": "echo hi"}, "kind": "execute"}, "○ $ tool  $ echo hi"),
-        ({"raw_input": {"command": "a\nb"}, "kind": "execute"}, "○ $ tool  $ a␊b"),
+        ({"raw_input": {"command": "echo hi"}, "kind": "execute"}, "○ • tool  $ echo hi"),
+        ({"raw_input": {"command": "a\nb"}, "kind": "execute"}, "○ • tool  $ a␊b"),
         ({"raw_input": {"path": "/project/a.py"}, "kind": "read"}, "○ → tool  a.py"),
         (
             {"raw_input": {"url": "https://a.example"}, "status": "failed"},

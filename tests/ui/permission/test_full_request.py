@@ -11,10 +11,11 @@ from acp_tui.conversation.updates import Disconnected, PermissionAnswered, Permi
 from acp_tui.ui.commands.help import HelpScreen
 from acp_tui.ui.kit import answer_guard
 from acp_tui.ui.kit.answer_guard import REPEAT_S
+from acp_tui.ui.kit.themes import DARK, LIGHT
 from acp_tui.ui.permission.full_request import RequestScreen
 from acp_tui.ui.permission.permission_card import PermissionCard
 from support.folding import ALLOW, REJECT, call
-from support.screens import Page, open_page
+from support.screens import Page, open_page, rows
 
 OLD = [f"line {number}\n" for number in range(1, 101)]
 NEW = ["first\n", *OLD[1:50], "middle\n", *OLD[51:99], "last\n"]
@@ -597,6 +598,22 @@ async def test_a_reason_ends_with_the_comments_and_they_may_be_all_of_it() -> No
         reason, _, comments = page.connection.prompts[-1].partition("\n\n")
         assert reason.startswith("About the rejected")
         assert comments == f"{COMMENTED}any"
+
+
+@pytest.mark.parametrize("theme", [DARK.name, LIGHT.name])
+async def test_selected_lines_have_one_background_but_for_the_signs(theme: str) -> None:
+    edit = TextDiff("/project/long.py", "def new(): return 2\n", "def old(): return 1\n")
+    async with open_page(size=NARROW, theme=theme) as page:
+        await _open(page, content=(edit,))
+        await page.press("m", "shift+down")
+        selected = [each for row in rows(page.pilot) for each in row if each.style is not None and each.style.reverse]
+        looks = {
+            each.text.strip(): {each.style.color, each.style.bgcolor} for each in selected if each.style is not None
+        }
+        signs = looks.pop("+"), looks.pop("-")
+        assert "return" in " ".join(looks)
+        assert all(look == looks["1"] for look in looks.values())
+        assert len({*map(frozenset, (*signs, looks["1"]))}) == 3
 
 
 async def test_a_comment_goes_with_the_next_prompt_as_the_prompt_says() -> None:

@@ -334,15 +334,25 @@ async def test_on_a_small_screen_the_way_to_read_all_is_named_before_other_keys(
         assert "f full screen · PgDn more · [ ] other requests" in page.text
 
 
-async def test_a_card_without_the_keyboard_says_how_many_lines_are_not_in_view() -> None:
+async def test_the_card_says_which_lines_are_in_view_unless_all_are() -> None:
     lines = "".join(f"line {number:03}\n" for number in range(1, 101))
     async with open_page(size=(80, 24)) as page:
         await page.ask("call", content=(TextDiff("/project/long.py", lines),))
         last = max(int(number) for number in re.findall(r"line (\d{3})", page.text))
-        assert f"Tab to answer · … {100 - last} more lines" in page.text
+        assert f"  1-{last + 1} of 101" in page.lines[_row_of(page, "Permission")]
+        await page.enter_card()
+        await page.press("pagedown")
+        first = min(int(number) for number in re.findall(r"line (\d{3})", page.text))
+        assert f"  {first + 1}-" in page.lines[_row_of(page, "Permission")]
         await page.pilot.resize_terminal(80, 200)
-        assert "line 100" in page.text
-        assert "more line" not in page.text
+        await page.until(lambda: "line 100" in page.text)
+        assert "of 101" not in page.text
+
+
+async def test_a_free_row_is_between_a_change_that_is_cut_and_the_options() -> None:
+    async with open_page(size=(80, 24)) as page:
+        await page.ask("call", content=(LONG_DIFF,))
+        assert page.lines[_row_of(page, "1 y  Allow once") - 1].strip(" │") == ""
 
 
 async def test_options_stay_in_place_when_the_card_gets_the_focus_and_says_something() -> None:
@@ -565,3 +575,51 @@ async def test_on_a_large_screen_it_takes_the_few_rows_that_show_all_of_it(lines
         await page.ask("call", content=(diff,))
         await page.until(lambda: "+ line 1" in page.text)
         assert (f"+ line {lines}" in page.text) is is_whole
+
+
+FEW_CHANGES = TextDiff(
+    "/project/old.py",
+    "".join(f"line {number}{' new' * (number in (12, 13, 17, 24))}\n" for number in range(40)),
+    "".join(f"line {number}\n" for number in range(40)),
+)
+
+
+@pytest.mark.parametrize(
+    ("size", "context", "is_whole"),
+    [((80, 24), 3, False), ((120, 40), 1, True), ((160, 50), 3, True), ((200, 60), 3, True)],
+)
+async def test_it_shows_fewer_unchanged_lines_if_all_changes_are_in_view_then(
+    size: tuple[int, int], context: int, is_whole: bool
+) -> None:
+    async with open_page(*(agent(f"{number}\n\n") for number in range(60)), size=size) as page:
+        await page.ask("call", content=(FEW_CHANGES,))
+        await page.until(lambda: "- line 12" in page.text)
+        above = [number for number in range(12) if re.search(rf" line {number}\b", page.text)]
+        assert above == list(range(12 - context, 12))
+        assert ("+ line 24 new" in page.text) is is_whole
+
+
+async def test_it_has_what_a_short_conversation_leaves_empty_and_stays_in_place_as_that_grows() -> None:
+    diff = TextDiff("/project/new.py", "".join(f"line {number}\n" for number in range(1, 22)))
+    async with open_page(agent("One line"), size=(120, 40)) as page:
+        await page.ask("first", content=(diff,))
+        await page.until(lambda: "+ line 21" in page.text)
+        assert "One line" in page.text
+        rows = _row_of(page, "Permission"), _row_of(page, "Allow once")
+        await page.apply(agent("".join(f"{number}\n\n" for number in range(60))))
+        await page.until(lambda: "59" in page.text)
+        assert rows == (_row_of(page, "Permission"), _row_of(page, "Allow once"))
+        await page.apply(PermissionAnswered(RequestKey(1), "opt-1"))
+        await page.ask("second", content=(diff,))
+        await page.until(lambda: "+ line 1" in page.text)
+        assert "+ line 21" not in page.text
+        assert _row_of(page, "Permission") > 40 // 3
+
+
+async def test_the_conversation_keeps_a_command_with_another_title_that_was_allowed() -> None:
+    async with open_page() as page:
+        await page.ask("call", kind="execute", title="Build all of it", raw_input={"command": "make all"})
+        assert page.text.count("make all") == 1
+        await page.enter_card()
+        await page.press("1")
+        await page.until(lambda: "• Build all of it  $ make all" in page.text)
