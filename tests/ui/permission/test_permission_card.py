@@ -599,7 +599,7 @@ async def test_it_shows_fewer_unchanged_lines_if_all_changes_are_in_view_then(
         assert ("+ line 24 new" in page.text) is is_whole
 
 
-async def test_it_has_what_a_short_conversation_leaves_empty_and_stays_in_place_as_that_grows() -> None:
+async def test_it_has_what_a_short_conversation_leaves_empty_and_stays_in_place() -> None:
     diff = TextDiff("/project/new.py", "".join(f"line {number}\n" for number in range(1, 22)))
     async with open_page(agent("One line"), size=(120, 40)) as page:
         await page.ask("first", content=(diff,))
