@@ -183,12 +183,14 @@ class Conversation:
 
         Most agents keep a session only then.
         """
+        is_resumed = False
         for entry in reversed(self.entries):
             if isinstance(entry, Reconnected) and (entry.forked_from or not entry.remembers):
                 return False
             if not isinstance(entry, ClientRemark | Reconnected | Failure | OwnCommand):
                 return True
-        return False
+            is_resumed |= isinstance(entry, Reconnected)  # the agent may tell nothing of it
+        return is_resumed
 
     @property
     def last_reply(self) -> str:

@@ -1,5 +1,7 @@
 """Facts beside the entries: plan, commands, options, info, usage, and notices; and rare entries."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from acp_tui.conversation import UNSET, Unset
@@ -26,11 +28,12 @@ from acp_tui.conversation.updates import (
     OptionChanged,
     OptionsReplaced,
     PlanReplaced,
+    Reconnected,
     SessionUpdate,
     UnknownUpdate,
     UsageReported,
 )
-from support.folding import agent, fold, last_change, texts
+from support.folding import agent, fold, last_change, texts, user
 
 READ, WRITE, TEST = (PlanStep("read"), PlanStep("write"), PlanStep("test"))
 
@@ -248,3 +251,22 @@ def test_notices_are_bounded_in_bytes_too() -> None:
     assert {(len(notice.title), len(notice.description or "")) for notice in kept} == {
         (MAX_NOTICE_CHARACTERS, MAX_NOTICE_CHARACTERS)
     }
+
+
+FORKED = Reconnected(remembers=True, forked_from="its parent")
+
+
+@pytest.mark.parametrize(
+    ("updates", "is_begun"),
+    [
+        ((), False),
+        ((user("hello"),), True),
+        ((Reconnected(remembers=True),), True),  # resumed: the agent tells nothing of it
+        ((user("hello"), FORKED), False),
+        ((user("hello"), FORKED, Reconnected(remembers=True)), False),
+        ((FORKED, user("hello")), True),
+        ((user("hello"), Reconnected(remembers=False)), False),
+    ],
+)
+def test_a_session_has_begun_once_something_was_said_in_it(updates: Sequence[SessionUpdate], is_begun: bool) -> None:
+    assert fold(*updates).is_begun == is_begun

@@ -1,6 +1,6 @@
 """Pictures of the dialogs. To update them, run `pytest tests/ui/dialogs --snapshot-update` and look at each."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -23,7 +23,7 @@ from acp_tui.ui.dialogs.agents import InstallQuestion
 from acp_tui.ui.dialogs.trust import TrustDialog
 from acp_tui.ui.kit.pickers import Picker
 from acp_tui.ui.kit.row_list import PickerRow
-from acp_tui.ui.tab.going_back import GoBackDialog, GoingBack, SentPrompt, Way
+from acp_tui.ui.tab.going_back import NOT_NAMED, GoBackDialog, GoingBack, SentPrompt, Way
 from acp_tui.ui.tab.sessions_dialog import SessionsDialog
 from support.dialogs import SIZE, DialogApp, DialogPage, SampleSessions
 
@@ -99,6 +99,9 @@ class _Prompts:
             PickerRow("anew", "Go on in a new session   ", "a new tab, told only what came before"),
             PickerRow("files", "Put the files back       ", summary_of(changed or {})),
         ]
+
+    def remarked(self, prompt: SentPrompt, files: Sequence[ChangedPath]) -> list[tuple[ChangedPath, str]]:
+        return [(file, NOT_NAMED * (file.path == "b")) for file in files]
 
     async def catch_up(self) -> None:
         pass
