@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from anyio import move_on_after
@@ -23,6 +24,7 @@ from acp_tui.conversation.catch_up import digest
 from acp_tui.conversation.entries import EntryId, pasted_in
 from acp_tui.ui.changes.changed_files import change_segments
 from acp_tui.ui.changes.follower import FolderChanges, failed, files, summary_of
+from acp_tui.ui.commands.keys import keys_of
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.dialogs.agents import choose_agent
 from acp_tui.ui.kit.dialog import Dialog
@@ -64,6 +66,7 @@ KEYS: Final = "{move_up} {move_down} move · {next_field} how to go on · {list_
 READING: Final = "reading the files"
 UNKNOWN: Final = "changes unknown"
 NOT_NAMED: Final = "maybe not the agent's"
+OTHERS: Final = "{count} of these may not be the agent's: {{list_choose}} again puts all of them back"
 FIND_LIMIT_S: Final = 0.5
 NARROW_CELLS: Final = 60
 ROWS_AROUND_FILES: Final = 10
@@ -372,6 +375,8 @@ class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
         """The prompt that the ways are shown for."""
         self.seen: Mapping[str, ChangedPath] = {}
         """What has changed since the prompt, as shown."""
+        self._others = 0
+        """How many of those no tool call names."""
         self._changed: dict[EntryId, str] = {}
         """What has changed from a prompt to the next one."""
         self._is_stale = asyncio.Event()
@@ -457,7 +462,17 @@ class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
         is_files = self._ways.way == "files"
         files = sorted(self.seen.values(), key=lambda change: change.path) if is_files else ()
         remarked = self._source.remarked(self._prompt, files) if self._prompt is not None and files else ()
+        self._others = sum(bool(remark) for _, remark in remarked)
         self._prompts.leave(self._files.show(remarked))
+
+    def _is_agreed(self) -> bool:
+        """Whether the user knows that not all of the files need be the agent's; the first time, say so."""
+        keys, asks = keys_of(self), OTHERS.format(count=self._others)
+        if keys is None or not self._others or keys.asked_again == asks:
+            return True
+        self.warn(asks)
+        keys.ask_again(asks, None, partial(self.warn, ""))
+        return False
 
     def action_choose(self, step: int) -> None:
         """Mark the next way to go on, or the one before."""
@@ -466,6 +481,7 @@ class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
     @on(FilteredList.Chosen)
     def _take_way(self, message: FilteredList.Chosen) -> None:
         if isinstance(message.row.value, str):  # a way
-            self.dismiss((self._ways.way, self._prompt))
+            if self._ways.way != "files" or self._is_agreed():
+                self.dismiss((self._ways.way, self._prompt))
         else:
             self._ways.action_choose()

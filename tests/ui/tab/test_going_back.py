@@ -100,7 +100,7 @@ async def test_files_are_put_back_at_once_and_the_list_of_changes_undoes_it(open
         await desk.shows(UNDO, "2 second", "1 first", "2 files +2 -1")
         await desk.shows("M first.txt maybe not the agent's")
         assert _marked(desk) == "Put the files back"
-        await desk.press_slowly("enter")
+        await desk.press_slowly("enter", "enter")
         await desk.hides(UNDO)
         await desk.shows("Put back 2 files as before prompt 2: F5 u undoes that")
         assert (folder / "first.txt").read_text() == "first\n"
@@ -128,6 +128,15 @@ async def test_a_file_that_no_tool_call_names_may_be_someone_elses(open_desk: Op
         await desk.shows(UNDO, "2 files +2", "A mine.txt maybe not the agent's")
         await desk.shows("A first.txt")
         assert "first.txt maybe" not in " ".join(desk.words.split())
+        await desk.press_slowly("enter")
+        await desk.shows("1 of these may not be the agent's: Enter again puts all of them back")
+        assert (desk.tabs[0].cwd / "mine.txt").exists()
+        await desk.press_slowly("up", "down", "enter")  # another key takes it back
+        await desk.shows("1 of these may not be the agent's: Enter again puts all of them back")
+        assert (desk.tabs[0].cwd / "mine.txt").exists()
+        await desk.press_slowly("enter")
+        await desk.shows("Put back 2 files as before prompt 1")
+        assert not (desk.tabs[0].cwd / "mine.txt").exists()
 
 
 async def test_a_file_that_changed_since_the_dialog_showed_it_is_not_put_back(
@@ -145,7 +154,7 @@ async def test_a_file_that_changed_since_the_dialog_showed_it_is_not_put_back(
 
         monkeypatch.setattr(GoBackDialog, "post_message", post_late)
         (desk.tabs[0].cwd / "first.txt").write_text("by\nsomeone\nelse\n")
-        await desk.press_slowly("enter")
+        await desk.press_slowly("enter", "enter")
         await desk.shows("Put back 0 files as before prompt 1. 'first.txt' has changed since you saw it")
         assert (desk.tabs[0].cwd / "first.txt").read_text() == "by\nsomeone\nelse\n"
 
@@ -158,7 +167,7 @@ async def test_undo_begins_at_the_last_prompt_since_which_files_have_changed(ope
         await (await desk.has_read_files()).rescan()
         await desk.send("/undo")
         await desk.shows(UNDO, "1 file +1")
-        await desk.press_slowly("enter")
+        await desk.press_slowly("enter", "enter")
         await desk.shows("Put back 1 file as before prompt 1: F5 u undoes that")
 
 
