@@ -400,7 +400,7 @@ class AcpTuiApp(BaseApp):
     async def open_tab(
         self, link: AgentLink, cwd: Path, opening: Opening | None = None, *, chosen_in: Tab | None = None
     ) -> Tab:
-        """Open a new tab for a session of this agent, in front: in place of that it was `chosen_in`, if unused."""
+        """Open a new tab for a session of this agent, in front: in place of the tab it was `chosen_in`, if unused."""
         tab = Tab(link, cwd, opening=opening, settings=self.settings)
         left = chosen_in if chosen_in is not None and chosen_in.makes_room_for(tab) else None
         await self.tabs.open(tab, left)

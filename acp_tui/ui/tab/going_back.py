@@ -193,9 +193,9 @@ class GoingBack:
 
     def remarked(self, prompt: SentPrompt, files: Sequence[ChangedPath]) -> list[tuple[ChangedPath, str]]:
         """Each with a remark if no tool call since the prompt names it: a command changed it, or someone else."""
-        conversation, cwd = self._session.conversation, self._session.cwd
-        named = named_since(conversation, prompt.entry, cwd)
-        return [(each, NOT_NAMED * (os.path.realpath(cwd / each.path) not in named)) for each in files]
+        named = named_since(self._session.conversation, prompt.entry, self._session.cwd)
+        root = os.path.realpath(self._session.cwd)
+        return [(each, NOT_NAMED * (f"{root}/{each.path}" not in named)) for each in files]
 
     async def _last_with_changes(self) -> SentPrompt | None:
         """The last prompt since which files have changed; None if there is none, or it isn't found at once."""
@@ -375,8 +375,8 @@ class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
         """The prompt that the ways are shown for."""
         self.seen: Mapping[str, ChangedPath] = {}
         """What has changed since the prompt, as shown."""
-        self._others = 0
-        """How many of those no tool call names."""
+        self._remarked: Sequence[tuple[ChangedPath, str]] | None = None
+        """The same with remarks, once they were to be shown."""
         self._changed: dict[EntryId, str] = {}
         """What has changed from a prompt to the next one."""
         self._is_stale = asyncio.Event()
@@ -453,22 +453,23 @@ class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
 
     def _show_ways(self, changed: Mapping[str, ChangedPath] | None) -> None:
         """Show how to go on from the prompt, since which these files have changed; None while that isn't known."""
-        self.seen = changed or {}
+        self.seen, self._remarked = changed or {}, None
         self._ways.show_ways(self._source.ways(self._prompt, changed))
 
     @on(events.Resize)
     def _show_way(self) -> None:
         """Show what Enter would do, and to which files."""
         is_files = self._ways.way == "files"
-        files = sorted(self.seen.values(), key=lambda change: change.path) if is_files else ()
-        remarked = self._source.remarked(self._prompt, files) if self._prompt is not None and files else ()
-        self._others = sum(bool(remark) for _, remark in remarked)
-        self._prompts.leave(self._files.show(remarked))
+        if is_files and self._remarked is None and self._prompt is not None:
+            files = sorted(self.seen.values(), key=lambda change: change.path)
+            self._remarked = self._source.remarked(self._prompt, files)
+        self._prompts.leave(self._files.show((self._remarked or ()) if is_files else ()))
 
     def _is_agreed(self) -> bool:
         """Whether the user knows that not all of the files need be the agent's; the first time, say so."""
-        keys, asks = keys_of(self), OTHERS.format(count=self._others)
-        if keys is None or not self._others or keys.asked_again == asks:
+        others = sum(bool(remark) for _, remark in self._remarked or ())
+        keys, asks = keys_of(self), OTHERS.format(count=others)
+        if keys is None or not others or keys.asked_again == asks:
             return True
         self.warn(asks)
         keys.ask_again(asks, None, partial(self.warn, ""))

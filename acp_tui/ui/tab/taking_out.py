@@ -246,9 +246,9 @@ def locations_of(entry: Entry) -> Sequence[tool_calls.Location]:
 
 
 def named_since(conversation: Conversation, entry: EntryId, cwd: Path) -> set[str]:
-    """The real paths of the files that the agent's tool calls name from this entry on."""
-    places = (place for one in conversation.entries[entry:] for place in locations_of(one))
-    return {os.path.realpath(cwd / place.path) for place in places}
+    """The paths of the files that the agent's tool calls name from this entry on, in their real folders."""
+    paths = {cwd / place.path for one in conversation.entries[entry:] for place in locations_of(one)}
+    return {f"{os.path.realpath(path.parent)}/{path.name}" for path in paths}
 
 
 def attached_to(entry: Entry) -> Sequence[Saveable]:

@@ -96,7 +96,7 @@ def test_of_many_only_the_last_ones_stay_unless_more_are_open() -> None:
     folder = Path("/project")
     many = [f"session-{number}" for number in range(2 * MAX_LEFT)]
     for at, one in enumerate(many[1:], 1):
-        remember_left(folder, lambda ids=many[at - 1 : at + 1]: (ids, ()))  # type: ignore[misc]  # a default
+        remember_left(folder, lambda ids=many[at - 1 : at + 1]: (ids, ()))  # type: ignore[misc]  # mypy infers no types of defaults
         assert one in left_in(folder)
     assert left_in(folder) == many[-MAX_LEFT:]
     remember_left(folder, lambda: (many, ()))

@@ -713,7 +713,7 @@ class Restless(Pages):
 
     def __init__(self, random: Random) -> None:
         super().__init__((ONE, None), recordings=[recorded(f"r{number}", f"told {number}") for number in range(3)])
-        self.listeners = []  # type: ignore[misc]
+        self.listeners = []  # type: ignore[misc]  # its own, not those of the class
         self._random = random
         self._tabs = [self._row(f"t{number}") for number in range(4)]
 
