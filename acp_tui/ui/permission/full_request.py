@@ -78,7 +78,7 @@ class FullRequest(AnswerableRequest):
         self.guard.follow(self._card.guard, was_on_screen=self.body.drawing.seen.is_all_seen)
         self.body.lay_out()
 
-    def keys(self, *, below: int) -> Sequence[str]:
+    def keys(self, *, is_cut: bool) -> Sequence[str]:
         """Lines that tell how to answer, read, and go back: at most two, without the rarest keys if they don't fit."""
         hint = keys_in_force(self).hint
         content = self.asked.call.shown_content if self.asked is not None else ()
@@ -93,7 +93,7 @@ class FullRequest(AnswerableRequest):
             * any(diff.old_text and diff.new_text for diff in diffs),
             *(comments if not has_begun else ()),
         ]
-        ways = self._ways_to_answer(is_cut=below > 0, has_more_files=bool(diffs))
+        ways = self._ways_to_answer(is_cut=is_cut, has_more_files=bool(diffs))
         keys = [*ways, *changes, "{interrupt} cancel the turn", "{raw} raw", "{leave_review} back"]
         return key_lines([key for key in map(hint, keys) if key], self.body.width, 0)
 

@@ -141,7 +141,7 @@ class PermissionCard(AnswerableRequest):
             self.guard.had_keyboard, self.wrote = False, ""
         super().note_request(asked, is_other=is_other)
 
-    def keys(self, *, below: int) -> Sequence[str]:
+    def keys(self, *, is_cut: bool) -> Sequence[str]:
         """How to answer and read on."""
         hint = keys_in_force(self).hint
         if not self.has_room:
@@ -152,8 +152,8 @@ class PermissionCard(AnswerableRequest):
         if not self.has_focus:
             return [hint(f"{self.WAY_IN} to answer"), *([] if self._rejection else [CANCEL_TO_REFUSE])]
         arrows = ["↑↓ Enter answer"] * (len(self.options) > MAX_NUMBER)
-        has_more_files = below > 0 or self.body.at_row > 0
-        ways = self._ways_to_answer(is_cut=below > 0, has_more_files=has_more_files, choose=arrows)
+        has_more_files = is_cut or self.body.at_row > 0
+        ways = self._ways_to_answer(is_cut=is_cut, has_more_files=has_more_files, choose=arrows)
         # The full screen first, so that it's in view even in one row. It names the keys of the raw report and back.
         return [each for each in map(hint, ["{review} full screen", *ways]) if each]
 

@@ -139,8 +139,8 @@ class Host(Protocol):
     def chosen(self) -> int | None:
         """The option to mark; None for none."""
 
-    def keys(self, *, below: int) -> Sequence[str]:
-        """What to say below the options, such as the keys. The subject has so many lines below those in view."""
+    def keys(self, *, is_cut: bool) -> Sequence[str]:
+        """What to say below the options, such as the keys. `is_cut` is True if the subject goes on below."""
 
     @property
     def warning(self) -> str:
@@ -360,8 +360,8 @@ class RequestBody(Vertical):
     def _share_out(self, title: int, answers: int) -> RowCounts | None:
         """The rows for each part, including the keys that are shown then."""
         subject = len(self.drawn.lines)
-        for below in (0, subject):
-            rows = self._place.rows_for(RowCounts(title, subject, 1, len(self._keys_lines(below)), answers))
+        for is_cut in (False, True):
+            rows = self._place.rows_for(RowCounts(title, subject, 1, len(self._keys_lines(is_cut=is_cut)), answers))
             if rows is None or rows.subject >= subject:
                 break
         if rows is not None and not rows.gap and ENOUGH_SUBJECT_ROWS < rows.subject < self.drawn.needed:
@@ -399,13 +399,13 @@ class RequestBody(Vertical):
     def _show_place(self) -> None:
         """Show the title, which of several files is in view, and the keys: one of them leads on, if there is more."""
         rows = self.rows or self._place.rows_too_small(len(self._title_lines))
-        below = max(len(self.drawn.lines) - self.at_row - rows.subject, 0)
-        self._keys.show(self._keys_lines(below)[: rows.keys], rows.keys)
+        goes_on = self.at_row + rows.subject < len(self.drawn.lines)
+        self._keys.show(self._keys_lines(is_cut=goes_on)[: rows.keys], rows.keys)
         # The title of a file's change, right below, says the rest.
         words = [each.words[: 1 if 0 < each.row == self.at_row else None] for each in self._files_at(self.at_row)[:1]]
         file = [drawings.one_row(each, self.width) for each in words]
         title = drawings.shortened([*self._title_lines, *file], rows.title, self.width)
-        if self.rows is not None and (below or self.at_row):
+        if self.rows is not None and (goes_on or self.at_row):
             place = f"{self.at_row + 1:,}-{self.at_row + rows.subject:,} of {len(self.drawn.lines):,}"
             title[:1] = [drawings.with_place(row, place, self._palette.muted, self.width) for row in title[:1]]
         self._title.show(title, rows.title)
@@ -414,9 +414,9 @@ class RequestBody(Vertical):
         files = self.drawn.files
         return files[max(bisect_right(files, row, key=lambda file: file.row) - 1, 0) :]
 
-    def _keys_lines(self, below: int) -> list[Strip]:
+    def _keys_lines(self, *, is_cut: bool) -> list[Strip]:
         """The lines below the answers: the keys, or a warning in their place, so that the answers don't move."""
-        told = key_lines(self._host.keys(below=below), self.width, self.app.size.height)
+        told = key_lines(self._host.keys(is_cut=is_cut), self.width, self.app.size.height)
         keys = drawings.keys_lines(told, self._palette.muted, self.width)
         warning = self.warning or self._host.warning or self._why_once_more
         if not warning:

@@ -131,7 +131,7 @@ class RecordedCard(Vertical):
         self._became = self._answer_to(asked.request.key) if asked is not None else None
         self.chosen = _chosen_index(asked.request.answers, self._became) if asked is not None else None
 
-    def keys(self, *, below: int) -> Sequence[str]:
+    def keys(self, *, is_cut: bool) -> Sequence[str]:
         return [_outcome(self._became)]
 
 
