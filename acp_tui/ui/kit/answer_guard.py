@@ -388,7 +388,7 @@ class QuestionGuard(AnswerGuard):
             event.stop()
             self._has_answer = True
             self.can_answer = can_answer or is_soon
-            if asks_on or self.may_answer("press it again", rejects=rejects):
+            if asks_on or self.may_answer(f"press {event.character} again", rejects=rejects):
                 await self._hold_back(event, binding.action, decides)
             self.can_answer = False
         elif binding is not None:

@@ -19,7 +19,6 @@ from acp_tui.ui.commands.command import Place as KeyPlace
 from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import MOVING, READING, bindings_of
 from acp_tui.ui.kit.commenting import CommentView
-from acp_tui.ui.kit.dialog import key_lines
 from acp_tui.ui.kit.notice_lines import ASKING
 from acp_tui.ui.permission.request_body import Place, RequestBody, RowCounts, share_out
 from acp_tui.ui.permission.request_keys import AnswerableRequest
@@ -79,7 +78,7 @@ class FullRequest(AnswerableRequest):
         self.body.lay_out()
 
     def keys(self, *, is_cut: bool) -> Sequence[str]:
-        """Lines that tell how to answer, read, and go back: at most two, without the rarest keys if they don't fit."""
+        """How to answer, read, and go back."""
         hint = keys_in_force(self).hint
         content = self.asked.call.shown_content if self.asked is not None else ()
         diffs = [item for item in content if isinstance(item, TextDiff)]
@@ -95,7 +94,7 @@ class FullRequest(AnswerableRequest):
         ]
         ways = self._ways_to_answer(is_cut=is_cut, has_more_files=bool(diffs))
         keys = [*ways, *changes, "{interrupt} cancel the turn", "{raw} raw", "{leave_review} back"]
-        return key_lines([key for key in map(hint, keys) if key], self.body.width, 0)
+        return [key for key in map(hint, keys) if key]
 
     def make_way(self) -> Sequence[events.Key | events.Paste]:
         keys = super().make_way()

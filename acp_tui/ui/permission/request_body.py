@@ -31,7 +31,7 @@ from acp_tui.ui.permission import request_drawing as drawings
 from acp_tui.ui.permission.request_drawing import DrawnSubject, FileRow, SubjectDrawing, SubjectStyle, changed_file
 from acp_tui.ui.rendering.diff import DiffLayout
 from acp_tui.ui.rendering.palette import Palette
-from acp_tui.ui.rendering.wrapping import wrap
+from acp_tui.ui.rendering.wrapping import pack, wrap
 
 Part: TypeAlias = Literal["title", "subject", "keys", "options", "gap"]
 
@@ -220,12 +220,15 @@ class RequestBody(Vertical):
     def show(self, requests: Sequence[PermissionRequest], conversation: Conversation, cwd: str) -> None:
         """Show the first of these requests of a conversation, or the one that the user has turned to; hide without one.
 
-        `cwd` is the session's.
+        After that one comes the next. `cwd` is the session's.
         """
         self._waiting = (requests, conversation, cwd)
-        asked = None
+        before, asked = self.asked, None
         if requests:
-            at = next((at for at, each in enumerate(requests) if each.key == self.turned_to), 0)
+            keys = [each.key for each in requests]
+            wanted = (self.turned_to, before.request.key if before is not None else None)
+            last = min(before.number if before is not None else 1, len(keys)) - 1
+            at = next((keys.index(key) for key in wanted if key in keys), last)
             call = conversation.tool_call(requests[at].tool_call_id).call
             asked = ShownRequest(requests[at], call, cwd, len(requests), at + 1, conversation.terminals)
         self.put_up(asked)
@@ -415,14 +418,23 @@ class RequestBody(Vertical):
         return files[max(bisect_right(files, row, key=lambda file: file.row) - 1, 0) :]
 
     def _keys_lines(self, *, is_cut: bool) -> list[Strip]:
-        """The lines below the answers: the keys, or a warning in their place, so that the answers don't move."""
-        told = key_lines(self._host.keys(is_cut=is_cut), self.width, self.app.size.height)
-        keys = drawings.keys_lines(told, self._palette.muted, self.width)
-        warning = self.warning or self._host.warning or self._why_once_more
-        if not warning:
-            return keys
-        lines = wrap([(warning, self._palette.warning)], self.width)
-        return [*lines, *[Strip.blank(self.width)] * (len(keys) - len(lines))]
+        """The lines below the answers: the keys, or a warning in their place, so that the answers don't move.
+
+        The full screen has at most two lines of keys. What it says as long as not all was seen leaves room for some.
+        """
+        keys, muted = [*self._host.keys(is_cut=is_cut)], self._palette.muted
+        told = key_lines(keys, self.width, self.app.size.height if self.source is self else 0)
+        lines = drawings.keys_lines(told, muted, self.width)
+        if warning := self.warning or self._host.warning:
+            keys = []
+        elif not (warning := self._why_once_more):
+            return lines
+        while keys and len(pack([warning, *keys], self.width)) > len(lines):
+            del keys[max(len(keys) - 2, 0)]
+        first, *others = pack([warning, *keys], self.width)
+        said = wrap([(warning, self._palette.warning), (first[len(warning) :], muted)], self.width)
+        said += drawings.keys_lines(others, muted, self.width)
+        return [*said, *[Strip.blank(self.width)] * (len(lines) - len(said))]
 
     def warn(self, text: str) -> None:
         """Show this in place of the keys; "" shows the keys again."""
@@ -560,7 +572,7 @@ class RequestBody(Vertical):
             return WENT_BY * self._went_back
         if not seen.is_all_seen:
             went_by = self._went_back or self._next_row < self.at_row
-            unseen = f"You haven't seen all of it: {again} to read on, as PgDn does"
+            unseen = f"You haven't seen all of it: {again} to read on"
             return f"{WENT_BY}: {again} to read on" if went_by else unseen
         if left_out:
             return f"{left_out:,} characters can't be shown: {again} to allow it anyway"

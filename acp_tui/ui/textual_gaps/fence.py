@@ -17,9 +17,10 @@ from textual.errors import NoWidget
 from textual.widget import Widget
 
 from acp_tui.client.desktop import UNANSWERED_S
-from acp_tui.conversation import GUARD_S
 from acp_tui.ui.textual_gaps.flow_control import LOST_S
 
+GLANCE_S: Final = 0.15
+"""What is left sooner, as with a held key, was hardly shown. Nobody who looks presses keys this fast."""
 RETRY_S: Final = 0.02
 """While Textual paints nothing, look again this often."""
 
@@ -101,9 +102,9 @@ class Fence:
         return key in self._waits
 
     def leave(self, key: Hashable) -> None:
-        """Note that what was to be shown is gone. It will have been shown if it was sent whole a pause before that."""
+        """Note that what was to be shown is gone. It will have been shown if it was sent whole a moment before that."""
         wait = self._waits.get(key)
-        if wait is not None and (wait.number is None or time.monotonic() < wait.asked_s + GUARD_S):
+        if wait is not None and (wait.number is None or time.monotonic() < wait.asked_s + GLANCE_S):
             del self._waits[key]
 
     def when_shown(

@@ -118,7 +118,7 @@ async def test_a_key_that_is_held_is_text_if_another_letter_follows(question: Qu
 async def test_a_key_that_is_pressed_again_is_no_text_until_another_letter_follows(question: Question) -> None:
     await question.press(*"yyy", after_s=0.2)
     assert (question.done, question.draft) == ([], "")
-    assert question.warning == "Too soon: pause 2 s, then press it again"
+    assert question.warning == "Too soon: pause 2 s, then press y again"
     await question.press("e", after_s=0.2)
     await question.wait(10)
     assert (question.done, question.draft) == ([], "yyye")
@@ -149,7 +149,7 @@ async def test_anything_that_happens_ends_the_hold(question: Question, ends: str
 async def test_a_key_that_decides_too_soon_is_told_so_and_is_text_if_another_follows(question: Question) -> None:
     question.guard.arm()
     await question.press("y")
-    assert question.warning == "Too soon: pause 1 s, then press it again"
+    assert question.warning == "Too soon: pause 1 s, then press y again"
     assert question.draft == ""
     await question.press("o", after_s=0.2)
     await question.wait(10)

@@ -779,11 +779,14 @@ async def test_the_requests_that_wait_can_be_seen_and_answered_out_of_turn() -> 
         page.clock.now_s += REPEAT_S
         await page.press("y")
         assert page.decisions == {"second": ALLOW.option_id}
+        assert "2 of 2  Edit the third" in page.text, "The next one"
+        await page.press("left_square_bracket")
         assert "1 of 2  Edit the first" in page.text
         await page.press("left_square_bracket")
         assert "2 of 2  Edit the third" in page.text
-        await page.press("left_square_bracket")
-        assert "1 of 2  Edit the first" in page.text
+        page.clock.now_s += REPEAT_S
+        await page.press("n")
+        assert "Edit the first" in page.text, "There is no other"
 
 
 async def test_a_request_that_the_user_has_turned_to_stays_until_it_is_gone() -> None:
@@ -796,7 +799,7 @@ async def test_a_request_that_the_user_has_turned_to_stays_until_it_is_gone() ->
         assert "2 of 3  Edit the second" in page.text
         page.clock.now_s += REPEAT_S
         await page.press("n")
-        assert "1 of 2  Edit the first" in page.text
+        assert "2 of 2  Edit the third" in page.text
 
 
 async def test_the_full_screen_leads_to_the_other_requests_too() -> None:

@@ -115,10 +115,10 @@ async def test_an_answer_to_an_earlier_question_shows_nothing_of_what_came_later
 
 
 @pytest.mark.parametrize(("pause_s", "times"), [(0.0, 1), (1000.0, 0)])
-async def test_what_was_sent_whole_a_pause_before_it_left_is_shown(
+async def test_what_was_sent_whole_a_glance_before_it_left_is_shown(
     shown: Shown, monkeypatch: pytest.MonkeyPatch, pause_s: float, times: int
 ) -> None:
-    monkeypatch.setattr(fences, "GUARD_S", pause_s)
+    monkeypatch.setattr(fences, "GLANCE_S", pause_s)
     shown.wait()
     shown.fence.leave("key")
     shown.answer(1)
@@ -126,7 +126,7 @@ async def test_what_was_sent_whole_a_pause_before_it_left_is_shown(
 
 
 async def test_what_left_before_it_was_sent_whole_is_not_shown(shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fences, "GUARD_S", 0.0)
+    monkeypatch.setattr(fences, "GLANCE_S", 0.0)
     shown.missed.add(3)
     shown.wait()
     shown.fence.leave("key")
