@@ -47,8 +47,11 @@ def keys_wait(monkeypatch: pytest.MonkeyPatch, keys_do_not_wait: None) -> None:
 
 
 @pytest.fixture
-def far_screen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have the terminal confirm all that it is given, as tmux does, and nothing ever get from there to the user."""
+def far_screen(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """Have the terminal confirm all that it is given, as tmux does, and nothing ever get from there to the user.
+
+    Returns a terminal whose `was_glanced_at` tells whether what is left now was there for a moment.
+    """
 
     def when_shown(_key: object, _widget: Widget, tell: Callable[[float], None], **how: bool) -> None:
         if how["is_known"]:
@@ -57,11 +60,13 @@ def far_screen(monkeypatch: pytest.MonkeyPatch) -> None:
     fence = SimpleNamespace(
         when_shown=when_shown,
         is_awaited=lambda _: True,
+        was_glanced_at=lambda _: True,
         leave=lambda _: None,
         has_input_since=lambda _: False,
         lag_s=1.0,
     )
     monkeypatch.setattr(answer_guard, "fence_of", lambda _: fence)
+    return fence
 
 
 @pytest.fixture

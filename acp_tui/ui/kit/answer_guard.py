@@ -169,6 +169,10 @@ class AnswerGuard:
         if self._fence is not None:
             self._fence.leave((self, what))
 
+    def was_glanced_at(self, what: Hashable) -> bool:
+        """Whether it will have been shown if it's left now."""
+        return self._fence is None or self._fence.was_glanced_at((self, what))
+
     def is_awaited(self, what: Hashable) -> bool:
         """Whether the terminal has yet to show it."""
         return self._fence is not None and self._fence.is_awaited((self, what))

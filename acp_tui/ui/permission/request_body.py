@@ -556,8 +556,14 @@ class RequestBody(Vertical):
         return False
 
     def go_to_unseen(self) -> None:
-        """Scroll on to the next row not seen yet."""
-        if self.rows is not None and (row := self._next_unseen(self.at_row)) < self.drawn.needed:
+        """Scroll on to the next row not seen yet, but from none that would have to be shown again."""
+        if (rows := next((rows for rows in self._pages if rows.start == self.at_row), None)) is None:
+            return  # not painted yet
+        lines = self.drawn.lines[: self.drawn.needed]
+        is_seen = self.drawing.seen.next_unseen(self._way, lines, rows.start, but=()) not in rows
+        if not is_seen and not self._host.guard.was_glanced_at(self._pages[rows]):
+            return
+        if (row := self._next_unseen(self.at_row)) < self.drawn.needed:
             self._went_back = row < self.at_row
             self.go_to(row)
 

@@ -101,10 +101,14 @@ class Fence:
         """Whether `when_shown` was called with this key, and isn't done yet."""
         return key in self._waits
 
-    def leave(self, key: Hashable) -> None:
-        """Note that what was to be shown is gone. It will have been shown if it was sent whole a moment before that."""
+    def was_glanced_at(self, key: Hashable) -> bool:
+        """Whether it will have been shown if it's left now: it was sent whole a moment ago."""
         wait = self._waits.get(key)
-        if wait is not None and (wait.number is None or time.monotonic() < wait.asked_s + GLANCE_S):
+        return wait is None or (wait.number is not None and time.monotonic() >= wait.asked_s + GLANCE_S)
+
+    def leave(self, key: Hashable) -> None:
+        """Note that what was to be shown is gone."""
+        if not self.was_glanced_at(key):
             del self._waits[key]
 
     def when_shown(

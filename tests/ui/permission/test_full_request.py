@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from types import SimpleNamespace
 
 import pytest
 
@@ -816,6 +817,23 @@ async def test_a_key_that_allows_turns_pages_and_types_nothing_however_fast() ->
         page.clock.now_s += REPEAT_S
         await page.press("y")
         await page.until(lambda: page.decisions == {"call": ALLOW.option_id})
+
+
+async def test_no_key_that_allows_leads_on_from_a_page_before_that_was_there_for_a_moment(
+    far_screen: SimpleNamespace,
+) -> None:
+    async with open_page(size=NARROW) as page:
+        await _open(page, content=(EDIT, WHOLE))
+        shown = re.findall(r"[\d,]+-[\d,]+ of", page.text)
+        page.clock.now_s += REPEAT_S
+        far_screen.was_glanced_at = lambda _: False
+        for _ in range(3):
+            await page.press("y")
+            assert (_is_open(page), re.findall(r"[\d,]+-[\d,]+ of", page.text)) == (True, shown)
+        far_screen.was_glanced_at = lambda _: True
+        await page.press("y")
+        assert re.findall(r"[\d,]+-[\d,]+ of", page.text) != shown
+        assert page.decisions == {}
 
 
 async def test_a_letter_that_is_no_answer_does_nothing_but_say_which_keys_answer() -> None:
