@@ -96,6 +96,7 @@ def test_no_tab_is_forgotten_that_was_not_opened_again(
     with acp_tui(tmp_path) as screen:
         screen.wait_for("The 2 tabs that you had open")
         say(screen, "something else")
+        screen.until(lambda: len(left_in(tmp_path)) == 1)
         end(screen)
     with acp_tui(tmp_path) as screen:
         screen.wait_for("1 something else")
