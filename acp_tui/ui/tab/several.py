@@ -293,7 +293,7 @@ class SeveralController:
         """The names and the commands that the user chooses and agrees to; None for the tab's own agent."""
         tab = self._tab
         assert tab.link.command is not None
-        current = ListedAgent(tab.link.command, EntrySource.USER, tab.agent_title, is_recent=True)
+        current = ListedAgent(tab.link.command, EntrySource.USER, tab.agent_name, is_recent=True)
         commands: dict[str, AgentCommand | None] = {current.name: None}
         chosen = await tab.ask(SeveralDialog(current)) or ()
         for agent in chosen:

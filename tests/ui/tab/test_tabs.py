@@ -535,6 +535,13 @@ async def test_the_agent_that_a_tab_runs_by_a_command_is_the_first_to_start_agai
         assert desk.tabs[1].link.command == desk.tabs[0].link.command
 
 
+async def test_an_agent_that_has_not_answered_yet_is_listed_by_its_name(open_desk: OpenDesk) -> None:
+    async with open_desk('expect("initialize")', "serve_until_closed()") as desk:
+        await desk.shows("Starting scripted")
+        await desk.press("alt+a")
+        await desk.shows("Used last 1 scripted")
+
+
 async def test_another_agent_is_started_in_a_worktree(open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch) -> None:
     async with open_desk(SESSION, "serve_until_closed()") as desk:
         home = desk.tabs[0].cwd
