@@ -50,10 +50,11 @@ class ListDialog(Dialog[V], Generic[V]):
             search.search()
             return False
         was_writing = self._is_writing
-        self._is_writing = is_unbound_text(self.focused, event) or (was_writing and event.is_printable)
+        text = self.text_of(event)
+        self._is_writing = is_unbound_text(self.focused, event) or (was_writing and text != "")
         if self._is_writing:
-            self.write_below(event.character or "")
-        ends_text = was_writing and event.key == "enter"
+            self.write_below(text)
+        ends_text = was_writing and event.key == "enter" and not text
         if ends_text and (keys := keys_of(self)) is not None:
             self.warn(WRITTEN)
             keys.ask_again("", None, partial(self.warn, ""))

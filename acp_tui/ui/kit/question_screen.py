@@ -94,6 +94,11 @@ class QuestionScreen(Dialog[bool]):
         return next((each for each in bindings if self.selections or each.action != "screen.copy_text"), None)
 
     async def on_key(self, event: events.Key) -> None:
+        if self.guard.is_writing and self.text_of(event) == "\n":
+            event.stop()
+            self.guard.takes(event)
+            self.write_below("\n")
+            return
         binding = self.binding_of(event.key)
         rejects = binding is not None and binding.action == NO
         await self.guard.take_key(event, binding.description if binding is not None else "", rejects=rejects)

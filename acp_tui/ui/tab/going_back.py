@@ -396,9 +396,10 @@ class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
 
     def before_key(self, event: events.Key) -> bool:
         """Take text for the draft that was typed before the dialog was there to be seen."""
-        if not event.is_printable or self.opened.was_shown_before(event):
+        text = self.text_of(event)
+        if not text or self.opened.was_shown_before(event):
             return False
-        self.write_below(event.character or "")
+        self.write_below(text)
         return True
 
     def _rows(self) -> Iterator[PickerRow[SentPrompt | None]]:
