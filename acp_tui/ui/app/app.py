@@ -178,11 +178,11 @@ class AcpTuiApp(BaseApp):
         has_others = len(self.tabs) > 1 and command == "delete_or_quit"  # the key also deletes, in lists and text
         is_asked = all(tab.state is TabState.NEEDS_YOU for tab in at_work)
         one, several = ("waits for your answer", "wait for your answer") if is_asked else ("is working", "are working")
-        works = f"An agent {one}" if len(at_work) == 1 else f"{len(at_work)} agents {several}"
+        works = f"an agent {one}" if len(at_work) == 1 else f"{len(at_work)} agents {several}"
         what = ", and ".join(filter(None, [works * bool(at_work), waiting])) or f"{len(self.tabs)} tabs are open"
-        anyway = " anyway" if at_work else ", and it comes back as a draft" if waiting else ""
+        draft = ", and it comes back as a draft" if waiting and not at_work else ""
         hint = "; {detach} leaves it running" if at_work and self.can_leave else ""
-        asks = self.keymap.hint(f"{what}; {{{command}}} again quits{anyway}{hint}")
+        asks = self.keymap.hint(f"{{{command}}} again quits: {what}{draft}{hint}")  # a card may leave half a line
         if self.keys.asked_again == asks:
             self.exit()
         elif hosted:

@@ -111,7 +111,7 @@ async def test_the_key_that_also_deletes_quits_several_tabs_only_at_the_second_p
         await desk.until(lambda: len(desk.tabs) == 2)
         await desk.has_session()
         await desk.press("ctrl+d")
-        await desk.until(lambda: [one.message for one in desk.notices] == ["2 tabs are open; Ctrl+D again quits"])
+        await desk.until(lambda: [one.message for one in desk.notices] == ["Ctrl+D again quits: 2 tabs are open"])
         assert desk.pilot.app.is_running
         await desk.press("ctrl+d")
         await desk.until(lambda: not desk.pilot.app.is_running)
