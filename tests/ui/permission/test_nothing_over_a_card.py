@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
+from textual.notifications import SeverityLevel
 from textual.screen import Screen
 from textual.widget import Widget
 
@@ -118,14 +119,17 @@ async def test_a_dialog_shows_only_what_was_said_since_it_opened() -> None:
         assert "Said here" in page.text
 
 
-async def test_a_warning_that_a_dialog_covers_is_said_after_it() -> None:
+@pytest.mark.parametrize("severity", ["information", "warning"])
+async def test_what_a_dialog_covers_is_said_after_it(severity: SeverityLevel) -> None:
     async with open_page() as page:
         app = page.pilot.app
-        app.notify("The settings have a mistake", severity="warning", timeout=1)
-        app.notify("It is saved", timeout=1)
+        app.notify("It is saved", severity=severity, timeout=1)
         await page.press("ctrl+p")
-        await page.until(lambda: [each.message for each in page.notices] == ["The settings have a mistake"])
+        app.notify("Said here", timeout=3)
+        await page.until(lambda: "Said here" in page.text)
+        await page.until(lambda: "Said here" not in page.text)
         await page.press("escape")
+        assert "It is saved" in page.text
         await page.until(lambda: not page.notices)
 
 
