@@ -351,10 +351,7 @@ class LoginDialog(Dialog[AuthMethod | None]):
         """Put text into the draft, and drop the Enter after it: the dialog may come while the user types."""
         can_be_meant = self._guard.takes(event)
         if event.key != "enter":
-            text = self.text_of(event)
-            self._is_writing = text != ""
-            if text:
-                self.write_below(text)
+            self._is_writing = self.write_key(event)
         elif self._is_writing or not self._is_met:
             self._is_met = can_be_meant and not (self._guard.is_early or self._is_writing)
             self._is_writing = False

@@ -138,11 +138,13 @@ class Dialog(ModalScreen[R]):
         found = (screen.query("PromptInput").results(TextArea) for screen in reversed(self.app.screen_stack))
         return next(chain.from_iterable(found), None)
 
-    def text_of(self, event: Key) -> str:
-        """What the key writes in the draft below, a line break, too; "" if it writes nothing there."""
+    def write_key(self, event: Key) -> bool:
+        """Write what the key would write in the draft below, a line break, too. Returns False if that is nothing."""
         command = keys_in_force(self).command_at(("prompt",), event.key)
         breaks_line = event.key == LINE_END or (command is not None and command.id == "new_line")
-        return "\n" if breaks_line else (event.character or "") * event.is_printable
+        if breaks_line or event.is_printable:
+            self.write_below("\n" if breaks_line else event.character or "")
+        return breaks_line or event.is_printable
 
     def write_below(self, text: str, *, is_paste: bool = False) -> None:
         """Put this into the draft of the session below, and show it there: under a dialog, a tab draws nothing."""

@@ -94,10 +94,9 @@ class QuestionScreen(Dialog[bool]):
         return next((each for each in bindings if self.selections or each.action != "screen.copy_text"), None)
 
     async def on_key(self, event: events.Key) -> None:
-        if self.guard.is_writing and self.text_of(event) == "\n":
+        if self.guard.is_writing and not event.is_printable and self.write_key(event):
             event.stop()
             self.guard.takes(event)
-            self.write_below("\n")
             return
         binding = self.binding_of(event.key)
         rejects = binding is not None and binding.action == NO
