@@ -10,6 +10,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from acp_tui.conversation.updates import NoticeShown
+from acp_tui.ui.kit.pickers import ReadingScreen
 from acp_tui.ui.permission.request_keys import AnswerableRequest
 from support.screens import Page, open_page
 
@@ -123,13 +124,14 @@ async def test_a_dialog_shows_only_what_was_said_since_it_opened() -> None:
 async def test_what_a_dialog_covers_is_said_after_it(severity: SeverityLevel) -> None:
     async with open_page() as page:
         app = page.pilot.app
-        app.notify("It is saved", severity=severity, timeout=1)
-        await page.press("ctrl+p")
-        app.notify("Said here", timeout=3)
+        app.notify("It is saved", severity=severity, timeout=3)
+        await page.until(lambda: "It is saved" in page.text)
+        app.push_screen(ReadingScreen("A page", "that covers it"))
+        app.notify("Said here", timeout=4)
         await page.until(lambda: "Said here" in page.text)
         await page.until(lambda: "Said here" not in page.text)
         await page.press("escape")
-        assert "It is saved" in page.text
+        await page.until(lambda: "It is saved" in page.text)
         await page.until(lambda: not page.notices)
 
 
