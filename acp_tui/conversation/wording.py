@@ -76,7 +76,9 @@ def sentences(text: str) -> str:
 
 
 def money(amount: float, currency: str | None) -> str:
-    """Format an amount in the agent's unit, such as $0.42; small amounts get two significant digits."""
+    """Format an amount in the agent's unit, such as $0.42; small ones get two significant digits."""
+    if 0 < amount < 0.0001:
+        return "<$0.0001" if currency == "USD" else f"<0.0001 {currency or ''}".rstrip()
     digits = f"{amount:.2f}" if amount == 0 or abs(amount) >= 0.01 else f"{amount:#.2g}"
     return f"${digits}" if currency == "USD" else f"{digits} {currency or ''}".rstrip()
 

@@ -98,6 +98,8 @@ def test_nothing_is_made_up(updates: tuple[SessionUpdate, ...]) -> None:
         (0.0, "USD", "$0.00"),
         (0.0042, "USD", "$0.0042"),
         (0.003, "USD", "$0.0030"),
+        (0.00004, "USD", "<$0.0001"),
+        (0.00004, "credits", "<0.0001 credits"),
         (12.345, "EUR", "12.35 EUR"),
         (3, "credits", "3.00 credits"),
         (1, None, "1.00"),

@@ -358,3 +358,22 @@ def test_lines_typed_before_there_is_a_screen_are_never_sent_as_one(at: int, wai
         terminal.until(lambda: "● demo" in shown() or "Esc cancels" in shown())
         terminal.until(lambda: "Typed before acp-tui was ready: Enter sends it" in shown() or "› two" in shown())
         assert ("│ one" in shown()) == ("│ two" in shown()) == ("Typed before" in shown())
+
+
+@pytest.mark.parametrize("waits_for", [b"", b"\x1b]11;?", SCREEN_BEGINS, b"Start an agent"])
+def test_text_typed_before_the_list_of_agents_is_the_draft_and_no_search(waits_for: bytes, tmp_path: Path) -> None:
+    environ = {**environment(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path), "PATH": ""}
+    with process_on_terminal([], environ, tmp_path) as terminal:
+        stream = pyte.ByteStream(screen := pyte.Screen(80, 24))
+
+        def shown() -> str:
+            screen.reset()
+            stream.feed(terminal.said)
+            return "\n".join(row.strip() for row in screen.display)
+
+        terminal.until(lambda: waits_for in terminal.said)
+        terminal.type("hello\r")
+        terminal.until(lambda: "What you typed before is kept" in shown())
+        assert "│  Type to search" in shown()
+        terminal.type("demo\r")
+        terminal.until(lambda: "Typed before acp-tui was ready: Enter sends it" in shown() and "│ hello" in shown())

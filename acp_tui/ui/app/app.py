@@ -21,6 +21,7 @@ from acp_tui.client.errors import ClientError, SettingsError
 from acp_tui.client.private_files import replace_file
 from acp_tui.client.settings.location import project_settings_file, settings_file, state_folder
 from acp_tui.client.settings.settings import Settings
+from acp_tui.conversation import GUARD_S
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.conversation.wording import clock_time, from_home
 from acp_tui.ui.base.app import BaseApp, picture_of
@@ -29,7 +30,7 @@ from acp_tui.ui.commands.keymap import keymap_of, places_of
 from acp_tui.ui.commands.keys import ask_again
 from acp_tui.ui.commands.table import FIRST, LATER
 from acp_tui.ui.kit.themes import split_stylesheets, theme_notes
-from acp_tui.ui.prompt.input import PromptInput
+from acp_tui.ui.prompt.input import EARLY, PromptInput
 from acp_tui.ui.session.status_line import TabState
 from acp_tui.ui.tab.agent_link import AgentLink
 from acp_tui.ui.tab.loading import BEFORE_A_COMMAND, BEFORE_AN_AGENT, preload_in_thread
@@ -37,7 +38,8 @@ from acp_tui.ui.tab.screen import SessionScreen
 from acp_tui.ui.tab.stage import NO_SESSION, NOT_CONNECTED
 from acp_tui.ui.tab.tab import Opening, Tab
 from acp_tui.ui.tab.tabs import FIRST_MODE, Tabs
-from acp_tui.ui.textual_gaps.internals import write_to_terminal
+from acp_tui.ui.textual_gaps.internals import press_in, write_to_terminal
+from acp_tui.ui.textual_gaps.terminal_input import LINE_END
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.app.notifier import Notifier
     from acp_tui.ui.app.settings.follower import LiveSettings
     from acp_tui.ui.changes.follower import FolderChanges
+    from acp_tui.ui.dialogs.agents import AgentsScreen
 
 
 FIRST_STYLESHEETS, OTHER_STYLESHEETS = split_stylesheets()
@@ -64,6 +67,8 @@ NO_HOST: Final = (
     " package is missing."
 )
 MAX_LEFT_LINES: Final = 1000
+IN_TEXT: Final = ("backspace", "enter", "ctrl+j", LINE_END)
+KEPT: Final = "What you typed before is kept for your draft"
 QUIT_AGAIN_S: Final = 5.0
 """Quitting twice within this time needs no confirmation."""
 
@@ -132,13 +137,15 @@ class AcpTuiApp(BaseApp):
         """The IDs of sessions that were open in a tab, or that the user didn't want to open again."""
         self._early_input: list[events.Key | events.Paste] | None = []
         """What was typed before the first tab could take it; None from then on."""
+        self._listed_s = inf
+        """Since when the agents to choose from can be seen, in monotonic seconds."""
         self.tabs.listeners.append(self._pass_early_input_on)
         self.last_key_at = 0.0
         """When the last key came, by the event loop's clock. Less urgent work makes room for its echo."""
 
     def on_mount(self) -> None:
         """Let the user choose an agent if none was named, and summarize problems in the settings."""
-        if self._command is None and self.opening is None:
+        if self._has_to_choose:
             self._read_other_stylesheets()
             self.call_after_refresh(self.choose_agent)  # over a screen that has its size
         self.tell_notes(self._notes)
@@ -171,11 +178,11 @@ class AcpTuiApp(BaseApp):
         has_others = len(self.tabs) > 1 and command == "delete_or_quit"  # the key also deletes, in lists and text
         is_asked = all(tab.state is TabState.NEEDS_YOU for tab in at_work)
         one, several = ("waits for your answer", "wait for your answer") if is_asked else ("is working", "are working")
-        works = f"An agent {one}" if len(at_work) == 1 else f"{len(at_work)} agents {several}"
+        works = f"an agent {one}" if len(at_work) == 1 else f"{len(at_work)} agents {several}"
         what = ", and ".join(filter(None, [works * bool(at_work), waiting])) or f"{len(self.tabs)} tabs are open"
-        anyway = " anyway" if at_work else ", and it comes back as a draft" if waiting else ""
+        draft = ", and it comes back as a draft" if waiting and not at_work else ""
         hint = "; {detach} leaves it running" if at_work and self.can_leave else ""
-        asks = self.keymap.hint(f"{what}; {{{command}}} again quits{anyway}{hint}")
+        asks = self.keymap.hint(f"{{{command}}} again quits: {what}{draft}{hint}")  # a card may leave half a line
         if self.keys.asked_again == asks:
             self.exit()
         elif hosted:
@@ -284,11 +291,28 @@ class AcpTuiApp(BaseApp):
         """Note the time of keys before they are handled, and hold back those that come before the first tab."""
         if isinstance(event, events.Key):
             self.last_key_at = asyncio.get_running_loop().time()
-        has_tab = self._command is not None or self.opening is not None
-        if self._early_input is not None and has_tab and isinstance(event, events.Key | events.Paste):
+        if self._early_input is not None and isinstance(event, events.Key | events.Paste) and self._is_early(event):
             self._early_input.append(event)
         else:
             await super().on_event(event)
+
+    @property
+    def _has_to_choose(self) -> bool:
+        return self._command is None and self.opening is None
+
+    def _is_early(self, event: events.Key | events.Paste) -> bool:
+        """Whether it's for the first tab: without one, what is written before there are agents to choose from, and in
+        one go with that, so that an Enter in it chooses none."""
+        before = self._early_input or ()
+        is_before = event.time < max([self._listed_s, *(one.time + GUARD_S for one in before[-1:])])
+        is_text = isinstance(event, events.Paste) or event.is_printable or (event.key in IN_TEXT and before != [])
+        return not self._has_to_choose or (is_before and is_text)
+
+    def on_agents_screen_shown(self, message: AgentsScreen.Shown) -> None:  # by name: it's loaded later
+        """What is written from now on searches the list, except in one go with what was written before."""
+        if self._listed_s == inf and self._early_input:
+            self.notify(KEPT)
+        self._listed_s = min(self._listed_s, message.time)
 
     def _pass_early_input_on(self) -> None:
         """The first tab's prompt has the focus."""
@@ -300,13 +324,19 @@ class AcpTuiApp(BaseApp):
             # Not by keys: a question may be on the screen, and nothing but the user's keys may answer it.
             self.tabs.front.writing.submit(PromptInput.Submitted(self.first_prompt))
         early, self._early_input = self._early_input or (), None
+        prompt = self.tabs.front.screen.prompt if self.tabs.front is not None and self._has_to_choose else None
         for event in early:
-            await self.on_event(event)
+            if prompt is None:
+                await self.on_event(event)
+            else:  # nothing but text, and not sent: who typed it hadn't chosen to whom
+                press_in(prompt, events.Key(LINE_END, None) if getattr(event, "key", "") == "enter" else event)
+        if prompt is not None and early:
+            prompt.call_later(setattr, prompt, "border_title", EARLY)
 
     def get_default_screen(self) -> Screen[None]:
         """The screen of the first tab; an empty screen if the user has yet to choose an agent."""
         command = self._command
-        if command is None and self.opening is None:
+        if self._has_to_choose:
             return Screen()
         cwd = self._cwd if command is None or self.opening is not None else command.cwd or self._cwd
         link = self.link_to(command, cwd) if command is not None else AgentLink(None)
@@ -373,10 +403,6 @@ class AcpTuiApp(BaseApp):
             else:
                 await self.open_tab(self.link_to(choice.command, worktree), worktree)
 
-    @work
-    async def inspect(self, tab: Tab) -> None:
-        await self.dialogs.inspect(tab)
-
     def link_to(self, command: AgentCommand, cwd: Path, name: str = "") -> AgentLink:
         """A link to an agent, called `name` if that is known, that isn't running yet and will start in this folder."""
         return AgentLink(partial(self._start_agent, command, cwd), make_visible_line(name or command.name), command)
@@ -426,10 +452,6 @@ class AcpTuiApp(BaseApp):
         if self._memory is None:
             self._memory = PromptMemory(state_folder() if self.settings.history.keep else None)
         return self._memory
-
-    @work
-    async def begin_to_close(self, tab: Tab) -> None:
-        await self.close_tab(tab)
 
     async def close_tab(self, tab: Tab, others: Sequence[Tab] = (), *, is_chosen: bool | None = None) -> None:
         """Close a tab and its session, after confirmation, and `others` in the same worktree with it.

@@ -69,7 +69,7 @@ class Dialogs:
         Those that the tabs run by a command line are in no catalogue, and in this list.
         """
         here = {
-            command.argv: ListedAgent(command, EntrySource.USER, tab.agent_title, is_recent=True)
+            command.argv: ListedAgent(command, EntrySource.USER, tab.agent_name, is_recent=True)
             for tab in tabs
             if (command := tab.link.command) is not None and not (command.is_listed or command.is_host)
         }

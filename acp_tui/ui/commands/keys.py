@@ -20,7 +20,7 @@ from textual.widget import Widget
 
 from acp_tui.conversation import GUARD_S
 from acp_tui.ui.commands.command import Command
-from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP, Keymap, is_writing, places_of, shown_key
+from acp_tui.ui.commands.keymap import DEFAULT_KEYMAP, Keymap, is_writing, places_of
 from acp_tui.ui.kit import answer_guard
 from acp_tui.ui.kit.answer_guard import REPEAT_S, TOO_SOON, AnswerGuard, age_of
 from acp_tui.ui.kit.notice_lines import ASKING, Notices
@@ -146,23 +146,13 @@ class Keys:
         if meaning != event.key:  # keep the event: the permission card needs the time of the press
             event.key, event.character = meaning, meaning if len(meaning) == 1 else None
         before_key = getattr(screen, "before_key", None)
-        is_taken = before_key is not None and before_key(event) is True
-        if not is_taken and event.key[0] == "f" and event.key[1:].isdecimal():
-            self._tell_elsewhere(event.key)
-        return is_taken
+        return before_key is not None and before_key(event) is True
 
-    def _tell_elsewhere(self, key: str) -> None:
-        """Tell that a function key does nothing in this dialog, but on the screen below."""
-        screens, command_at = (self._app.screen, self._app.screen_stack[0]), keys_in_force(self._app).command_at
-        here, below = (command_at(places_of(screen.focused or screen), key) for screen in screens)
-        if here is None and below is not None:
-            self._warn_on(screens[0], f"{shown_key(key)} ({below.title}): close this first")
-
-    def _warn_on(self, screen: Screen[Any], text: str) -> None:
-        """Have this dialog warn until the next key."""
+    def warn_on(self, screen: Screen[Any], text: str, asks: str = "") -> None:
+        """Have this dialog warn until the next key, which it `asks` for with these words."""
         if (warn := getattr(screen, "warn", None)) is not None:
             warn(text)
-            self.ask_again("", None, partial(warn, ""))
+            self.ask_again(asks, None, partial(warn, ""))
 
     def _is_for_what_was_before(self, event: events.Key) -> bool:
         """Whether this is Enter again, before anyone could see, and read, what Enter has just opened."""
@@ -180,7 +170,7 @@ class Keys:
         if is_shown and at_s - before[0] >= GUARD_S:
             return False
         self._entered = at_s, before[1]
-        self._warn_on(screen, TOO_SOON.format(wait_s=1, again="press Enter again"))
+        self.warn_on(screen, TOO_SOON.format(wait_s=1, again="press Enter again"))
         return True
 
     def note_question_gone(self, *, took_text: bool) -> None:

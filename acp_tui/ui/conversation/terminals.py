@@ -69,10 +69,12 @@ class TerminalLines(Lines):
 
 
 def state_of_command(state: TerminalState, palette: Palette, take_over_key: str) -> list[tuple[str, Style]]:
-    """How the command ended and how long it took, or what it waits for; empty while it runs."""
+    """How the command ended and how long it took, if that is known, or what it waits for; empty while it runs."""
     if not state.has_exited:
         how = f" · {take_over_key}: type there" if take_over_key else ""
         return [(f"waiting for input{how}", palette.warning)] if state.is_waiting else []
+    if (state.exit_code, state.signal, state.seconds) == (None, None, None):
+        return []
     return [(make_visible_line(command_end(state)), palette.error if state.has_failed else palette.muted)]
 
 

@@ -351,9 +351,7 @@ class LoginDialog(Dialog[AuthMethod | None]):
         """Put text into the draft, and drop the Enter after it: the dialog may come while the user types."""
         can_be_meant = self._guard.takes(event)
         if event.key != "enter":
-            self._is_writing = event.is_printable
-            if self._is_writing:
-                self.write_below(event.character or "")
+            self._is_writing = self.write_key(event)
         elif self._is_writing or not self._is_met:
             self._is_met = can_be_meant and not (self._guard.is_early or self._is_writing)
             self._is_writing = False

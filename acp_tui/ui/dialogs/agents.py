@@ -23,6 +23,7 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.agents.installed import Installable, terms_of
 from acp_tui.client.agents.installing import InstallFailed, Tell, install, look_up
 from acp_tui.client.agents.registry import RegistryUnavailable, registry_file, update_registry
+from acp_tui.client.desktop import UNANSWERED_S
 from acp_tui.conversation.visible import make_visible_line
 from acp_tui.ui.commands.command import Place
 from acp_tui.ui.commands.keys import ask_again, keys_in_force
@@ -245,6 +246,9 @@ class AgentsScreen(Dialog[ListedAgent | None]):
     PLACE: ClassVar[Place] = "agents"
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(place=PLACE)
 
+    class Shown(Message):
+        """The terminal has shown the agents."""
+
     def __init__(
         self,
         read: Read = read_catalogue,
@@ -294,10 +298,15 @@ class AgentsScreen(Dialog[ListedAgent | None]):
         self._list.go_to(self._at)
         self._at = None
         self.opened.arm()
+        self.opened.when_shown(self.Shown, self._tell_shown, is_known=True)
+        self.set_timer(UNANSWERED_S, self._tell_shown)  # a terminal may answer nothing
         has_room = self.app.size.height >= WORKTREE_FROM_ROWS
         has_used_one = self._is_first and any(agent.is_recent for agent in catalogue.agents)
         told = [Content(RESUME)] if has_used_one and has_room else []
         self._say(Content("\n").join((*told, *filter(None, [_said_of(catalogue)]))))
+
+    def _tell_shown(self, at_s: float = 0) -> None:
+        self.post_message(self.Shown())
 
     @work(exclusive=True)
     async def action_update(self) -> None:

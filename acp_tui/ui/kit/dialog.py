@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.events import Paste
+from textual.events import Key, Paste
 from textual.geometry import Size
 from textual.reactive import reactive
 from textual.screen import ModalScreen
@@ -25,6 +25,7 @@ from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.answer_guard import AnswerGuard
 from acp_tui.ui.rendering.wrapping import SEPARATOR, pack
 from acp_tui.ui.textual_gaps.internals import press_in
+from acp_tui.ui.textual_gaps.terminal_input import LINE_END
 
 if TYPE_CHECKING:
     from acp_tui.ui.kit.filtered_list import FilteredList
@@ -137,6 +138,14 @@ class Dialog(ModalScreen[R]):
         found = (screen.query("PromptInput").results(TextArea) for screen in reversed(self.app.screen_stack))
         return next(chain.from_iterable(found), None)
 
+    def write_key(self, event: Key) -> bool:
+        """Write what the key would write in the draft below, a line break, too. Returns False if that is nothing."""
+        command = keys_in_force(self).command_at(("prompt",), event.key)
+        breaks_line = event.key == LINE_END or (command is not None and command.id == "new_line")
+        if breaks_line or event.is_printable:
+            self.write_below("\n" if breaks_line else event.character or "")
+        return breaks_line or event.is_printable
+
     def write_below(self, text: str, *, is_paste: bool = False) -> None:
         """Put this into the draft of the session below, and show it there: under a dialog, a tab draws nothing."""
         prompt = self.prompt_below
@@ -150,7 +159,7 @@ class Dialog(ModalScreen[R]):
     def _show_below(self) -> None:
         prompt = self.prompt_below
         if prompt is not None and self.frame.region.overlaps(prompt.region):
-            self.frame.foot.written = make_visible_line(prompt.text.rpartition("\n")[2])[-MAX_WRITTEN:]
+            self.frame.foot.written = make_visible_line(prompt.text[-MAX_WRITTEN:])
         for screen in self.app.screen_stack:
             screen.refresh()
 

@@ -106,14 +106,14 @@ class Notices:
         self._end_later(notice)
         self.place()
 
-    def _end_later(self, notice: Notification) -> None:
-        """Remove it after its time. A warning that a dialog covers then, or a card cuts, gets it once more."""
+    def _end_later(self, notice: Notification, was_hidden: bool = False) -> None:
+        """Remove it after its time. What a dialog covers then, and a warning that a card cuts, gets it after that."""
 
         def end() -> None:
-            is_cut = self._widget is not None and self._widget.is_cut
+            is_cut = self._widget is not None and self._widget.is_cut and notice.severity != "information"
             is_hidden = is_cut or notice not in self._in_front
-            if notice.severity != "information" and notice in self.shown and is_hidden:
-                self._end_later(notice)
+            if notice in self.shown and (is_hidden or was_hidden):
+                self._end_later(notice, is_hidden)
             else:
                 self._remove(notice)
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
-from typing import Final, Generic, TypeVar
+from typing import ClassVar, Final, Generic, TypeVar
 
 from textual import on
 from textual.containers import VerticalScroll
@@ -12,6 +11,8 @@ from textual.events import Key
 from textual.widget import Widget
 from textual.widgets import Static
 
+from acp_tui.ui.commands.command import Command
+from acp_tui.ui.commands.keymap import places_of
 from acp_tui.ui.commands.keys import is_unbound_text, keys_in_force, keys_of
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.kit.dialog import Dialog, shown
@@ -23,6 +24,7 @@ V = TypeVar("V")
 
 LEADING: Final = ("leave_prompt", "choose_session", "next_needing")
 """The commands whose keys lead to a question."""
+FUNCTION_KEYS: Final = [f"f{number}" for number in range(1, 13)]
 WRITTEN: Final = "What you typed is in your draft, so Enter did nothing here"
 PICKER_KEYS: Final = "{move_up} {move_down} move · {list_choose} choose · {dialog_close} close"
 
@@ -30,7 +32,14 @@ PICKER_KEYS: Final = "{move_up} {move_down} move · {list_choose} choose · {dia
 class ListDialog(Dialog[V], Generic[V]):
     """A dialog, with a list or a text, whose only field for text is its search line, if it has one."""
 
+    gives_way_to: ClassVar[Sequence[str]] = ()
+    """The commands of the session below whose keys close it, besides function keys."""
     _is_writing = False
+
+    def _gives_way(self, command: Command, key: str) -> bool:
+        """Whether the key does something in the session below, and nothing here."""
+        here = keys_in_force(self).command_at(places_of(self.focused or self), key)
+        return here is None and command.action != "" and (key in FUNCTION_KEYS or command.id in self.gives_way_to)
 
     def before_key(self, event: Key) -> bool:
         """Pass on what is meant for the session below: text for its draft, and what leads to its question.
@@ -45,18 +54,19 @@ class ListDialog(Dialog[V], Generic[V]):
         if leads:
             self.dismiss(None)
             prompt.screen.set_focus(prompt)
+        elif command is not None and self.app.screen_stack[-2] is prompt.screen and self._gives_way(command, event.key):
+            self.dismiss(None)
+            self.app.call_later(self.app.run_action, command.action_by(event.key), prompt.screen)
+            return True
         search = next((rows for rows in self.query(FilteredList) if rows.has_search), None)
         if search is not None and is_unbound_text(self.focused, event):
             search.search()
             return False
         was_writing = self._is_writing
-        self._is_writing = is_unbound_text(self.focused, event) or (was_writing and event.is_printable)
-        if self._is_writing:
-            self.write_below(event.character or "")
-        ends_text = was_writing and event.key == "enter"
+        self._is_writing = (was_writing or is_unbound_text(self.focused, event)) and self.write_key(event)
+        ends_text = was_writing and event.key == "enter" and not self._is_writing
         if ends_text and (keys := keys_of(self)) is not None:
-            self.warn(WRITTEN)
-            keys.ask_again("", None, partial(self.warn, ""))
+            keys.warn_on(self, WRITTEN)
         return self._is_writing or ends_text
 
 

@@ -94,6 +94,10 @@ class QuestionScreen(Dialog[bool]):
         return next((each for each in bindings if self.selections or each.action != "screen.copy_text"), None)
 
     async def on_key(self, event: events.Key) -> None:
+        if self.guard.is_writing and not event.is_printable and self.write_key(event):
+            event.stop()
+            self.guard.takes(event)
+            return
         binding = self.binding_of(event.key)
         rejects = binding is not None and binding.action == NO
         await self.guard.take_key(event, binding.description if binding is not None else "", rejects=rejects)

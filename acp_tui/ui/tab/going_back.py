@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from functools import partial
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from anyio import move_on_after
@@ -396,10 +395,7 @@ class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
 
     def before_key(self, event: events.Key) -> bool:
         """Take text for the draft that was typed before the dialog was there to be seen."""
-        if not event.is_printable or self.opened.was_shown_before(event):
-            return False
-        self.write_below(event.character or "")
-        return True
+        return not self.opened.was_shown_before(event) and self.write_key(event)
 
     def _rows(self) -> Iterator[PickerRow[SentPrompt | None]]:
         prompts = self._source.prompts
@@ -471,8 +467,7 @@ class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
         keys, asks = keys_of(self), OTHERS.format(count=others)
         if keys is None or not others or keys.asked_again == asks:
             return True
-        self.warn(asks)
-        keys.ask_again(asks, None, partial(self.warn, ""))
+        keys.warn_on(self, asks, asks)
         return False
 
     def action_choose(self, step: int) -> None:

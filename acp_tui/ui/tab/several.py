@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from anyio import move_on_after, to_thread
 from textual import on, work
 from textual.content import Content
-from textual.events import Key
 from textual.widgets import Static
 
 from acp_tui.client.agents.catalogue import EntrySource, ListedAgent, read_catalogue
@@ -22,7 +21,6 @@ from acp_tui.client.agents.command import AgentCommand
 from acp_tui.client.worktrees import Worktree, WorktreeFailed, add_worktree, known_worktree, last_commit, origin_of
 from acp_tui.conversation.wording import from_home
 from acp_tui.ui.changes.follower import FolderChanges
-from acp_tui.ui.commands.keys import keys_in_force
 from acp_tui.ui.commands.table import bindings_of
 from acp_tui.ui.dialogs.agents import AIRY_FROM_ROWS, AgentList, Read
 from acp_tui.ui.dialogs.trust import agreed_command
@@ -46,8 +44,6 @@ MAX_SAID: Final = 40
 """Characters of what a bare command says it is, in the name of a worktree."""
 RUNNING: Final = "running"
 NO_CHANGES: Final = "no changes"
-TO_A_TAB: Final = ("go_to_tab", "next_needing", "next_tab", "previous_tab")
-"""The commands that close the comparison, which covers only its own tab."""
 KEYS: Final = (
     "{list_choose} go there · {show_changes} its changes · {comparison_choose} choose this one · {dialog_close} close"
 )
@@ -168,6 +164,7 @@ class CompareDialog(ListDialog["Compared | Tab | None"]):
     """
 
     PLACE: Final = "comparison"
+    gives_way_to = ("go_to_tab", "next_needing", "next_tab", "previous_tab")  # it covers only its own tab
     BINDINGS = bindings_of(place=PLACE)
 
     def __init__(
@@ -219,15 +216,6 @@ class CompareDialog(ListDialog["Compared | Tab | None"]):
     @on(FilteredList.Chosen)
     def _take_tab(self, message: FilteredList.Chosen) -> None:
         self.dismiss(message.row.value.tab)
-
-    def before_key(self, event: Key) -> bool:
-        """Give way to the keys that go to another tab."""
-        command = keys_in_force(self).command_at(("session",), event.key)
-        if command is None or command.id not in TO_A_TAB:
-            return super().before_key(event)
-        self.dismiss(None)
-        self.app.call_later(self.app.run_action, command.action_by(event.key), self.app.screen_stack[0])
-        return True
 
     def action_review(self) -> None:
         """Show what has changed in the worktree."""
@@ -293,7 +281,7 @@ class SeveralController:
         """The names and the commands that the user chooses and agrees to; None for the tab's own agent."""
         tab = self._tab
         assert tab.link.command is not None
-        current = ListedAgent(tab.link.command, EntrySource.USER, tab.agent_title, is_recent=True)
+        current = ListedAgent(tab.link.command, EntrySource.USER, tab.agent_name, is_recent=True)
         commands: dict[str, AgentCommand | None] = {current.name: None}
         chosen = await tab.ask(SeveralDialog(current)) or ()
         for agent in chosen:

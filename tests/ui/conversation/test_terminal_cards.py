@@ -75,7 +75,7 @@ async def test_the_end_of_the_command_is_told() -> None:
         (TerminalExited(TERMINAL, 0, None), "│ exit 0"),
         (TerminalExited(TERMINAL, 3, None), "│ exit 3"),
         (TerminalExited(TERMINAL, None, "SIGKILL"), "│ ended by SIGKILL"),
-        (TerminalExited(TERMINAL, None, None), "│ ended"),
+        (TerminalExited(TERMINAL, None, None), ""),
         (TerminalExited(TERMINAL, 0, None, 1.234), "│ exit 0 · 1.2 s"),
         (TerminalExited(TERMINAL, 1, None, 59.94), "│ exit 1 · 59.9 s"),
         (TerminalExited(TERMINAL, None, "SIGTERM", 125), "│ ended by SIGTERM · 2 min 5 s"),
@@ -84,6 +84,7 @@ async def test_the_end_of_the_command_is_told() -> None:
         async with open_page(*_open_terminal(), _prints("out\r\n"), exited) as page:
             await page.emulator_loaded()
             assert words in page.text
+            assert ("│ ended" in page.text) == ("ended" in words)
             assert "│ out" in page.text
 
 

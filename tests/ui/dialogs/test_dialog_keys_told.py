@@ -31,26 +31,16 @@ async def test_f1_in_a_dialog_tells_what_can_be_done_with_a_row_in_it(open_desk:
         await desk.shows("In the list of changes", "Revert the hunk or file; undo that x X u")
 
 
-async def test_a_function_key_that_a_dialog_has_no_use_for_is_told_until_the_next_key(open_desk: OpenDesk) -> None:
+async def test_a_list_gives_way_to_a_function_key_that_it_has_no_use_for(open_desk: OpenDesk) -> None:
     async with open_desk(SESSION, "serve_until_closed()") as desk:
         await desk.has_session()
-        await desk.press("f3")
-        await desk.shows("Esc close")
+        await desk.press("f1")
+        await desk.shows("Earlier prompts of this project")
         await desk.press("f12")
-        await desk.shows("F12 (Change the settings): close this first")
-        await desk.press("down")
-        await desk.shows("Esc close")
-        await desk.hides("close this first")
-
-
-async def test_a_function_key_of_the_dialog_itself_is_told_nowhere_else(open_desk: OpenDesk) -> None:
-    async with open_desk(SESSION, "serve_until_closed()") as desk:
-        await desk.has_session()
+        await desk.shows("Settings", "Esc close")
+        await desk.hides("Earlier prompts of this project")
         await desk.press("f3")
-        await desk.shows("Esc close")
-        await desk.press("f5")
-        await desk.shows("Esc close")
-        await desk.hides("close this first")
+        await desk.shows("Sessions", "Esc close")
 
 
 async def test_where_a_screen_has_a_help_of_its_own_f1_gives_that() -> None:

@@ -185,10 +185,10 @@ async def test_esc_stops_waiting_for_a_login_and_another_try_may_work(open_desk:
 async def test_text_that_is_typed_while_the_login_is_asked_for_goes_to_the_draft(open_desk: OpenDesk) -> None:
     async with open_desk(BY_AGENT, "serve_until_closed()") as desk:
         await desk.shows("In the browser")
-        await desk.press(*"fix it")
+        await desk.press(*"fix", "ctrl+j", *"it")
         await desk.press("escape")
         await desk.shows("scripted needs you to log in first")
-        assert desk.draft == "fix it"
+        assert desk.draft == "fix\nit"
 
 
 async def test_a_session_begun_after_a_logout_leads_to_the_login_again(open_desk: OpenDesk) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
+from textual.notifications import SeverityLevel
 from textual.screen import Screen
 from textual.widget import Widget
 
 from acp_tui.conversation.updates import NoticeShown
+from acp_tui.ui.kit.pickers import ReadingScreen
 from acp_tui.ui.permission.request_keys import AnswerableRequest
 from support.screens import Page, open_page
 
@@ -118,14 +120,18 @@ async def test_a_dialog_shows_only_what_was_said_since_it_opened() -> None:
         assert "Said here" in page.text
 
 
-async def test_a_warning_that_a_dialog_covers_is_said_after_it() -> None:
+@pytest.mark.parametrize("severity", ["information", "warning"])
+async def test_what_a_dialog_covers_is_said_after_it(severity: SeverityLevel) -> None:
     async with open_page() as page:
         app = page.pilot.app
-        app.notify("The settings have a mistake", severity="warning", timeout=1)
-        app.notify("It is saved", timeout=1)
-        await page.press("ctrl+p")
-        await page.until(lambda: [each.message for each in page.notices] == ["The settings have a mistake"])
+        app.notify("It is saved", severity=severity, timeout=3)
+        await page.until(lambda: "It is saved" in page.text)
+        app.push_screen(ReadingScreen("A page", "that covers it"))
+        app.notify("Said here", timeout=4)
+        await page.until(lambda: "Said here" in page.text)
+        await page.until(lambda: "Said here" not in page.text)
         await page.press("escape")
+        await page.until(lambda: "It is saved" in page.text)
         await page.until(lambda: not page.notices)
 
 

@@ -93,10 +93,8 @@ async def test_quitting_while_a_prompt_waits_for_its_time_has_to_be_repeated(key
         await page.send("/later 20m Go on")
         await page.press(*keys[:-1])
         (said,) = page.notices
-        assert (
-            said.message
-            == f"1 prompt waits until {clock_time(NOW + 1200)}; {again} again quits, and it comes back as a draft"
-        )
+        at = clock_time(NOW + 1200)
+        assert said.message == f"{again} again quits: 1 prompt waits until {at}, and it comes back as a draft"
         assert page.pilot.app.return_code is None
         await page.pilot.press(keys[-1])
         assert page.pilot.app.return_code == 0
@@ -111,9 +109,7 @@ async def test_quitting_names_the_first_of_several_prompts_that_wait_and_the_age
         await page.press("ctrl+q")
         (said,) = page.notices
         at = clock_time(NOW + 1200)
-        assert (
-            said.message == f"An agent is working, and 2 prompts wait, the first until {at}; Ctrl+Q again quits anyway"
-        )
+        assert said.message == f"Ctrl+Q again quits: an agent is working, and 2 prompts wait, the first until {at}"
 
 
 async def test_a_prompt_to_be_sent_now_waits_for_an_agent_that_is_gone() -> None:
@@ -124,7 +120,7 @@ async def test_a_prompt_to_be_sent_now_waits_for_an_agent_that_is_gone() -> None
         await page.press("alt+down", "alt+enter")
         assert "now: Go on" in page.text
         await page.press("ctrl+q")
-        assert "1 prompt waits for its agent; Ctrl+Q again quits" in page.notices[-1].message
+        assert "Ctrl+Q again quits: 1 prompt waits for its agent" in page.notices[-1].message
 
 
 async def test_what_names_no_time_is_explained_and_stays_in_the_draft() -> None:

@@ -105,7 +105,7 @@ async def test_ctrl_q_again_quits_only_as_long_as_it_says_so(monkeypatch: pytest
         await page.send("go")
         for _ in range(2):
             await page.press("ctrl+q")
-            assert "Ctrl+Q again quits anyway" in page.text
+            assert "Ctrl+Q again quits: an agent is working" in page.text
             await page.press("a")
             assert "Ctrl+Q again" not in page.text
         assert page.pilot.app.return_code is None
@@ -116,4 +116,12 @@ async def test_ctrl_q_says_that_an_agent_waits_for_the_user() -> None:
         await page.send("go")
         await page.ask("call")
         await page.press("ctrl+q")
-        assert "An agent waits for your answer; Ctrl+Q again quits anyway" in page.text
+        assert "Ctrl+Q again quits: an agent waits for your answer" in page.text
+
+
+async def test_the_key_that_quits_is_told_where_a_card_leaves_half_a_line() -> None:
+    async with open_page(size=(40, 12)) as page:
+        await page.send("go")
+        await page.ask("call")
+        await page.press("ctrl+q")
+        await page.until(lambda: "Ctrl+Q again quits: an" in page.text)

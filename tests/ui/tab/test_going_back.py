@@ -383,13 +383,13 @@ async def test_what_is_typed_before_the_dialog_is_there_is_the_forks_draft(open_
         await desk.has_session()
         await desk.send("/fork")
         await desk.shows(TITLE, "Type to search")
-        for key in (Key(character, character) for character in "Try"):
+        for key in (Key("ctrl+j", "\n"), *(Key(character, character) for character in "Try")):
             key.time -= 10  # it took this long to get here
             desk.pilot.app.post_message(key)
-        await desk.until(lambda: _draft(desk, 0) == "Try")
+        await desk.until(lambda: _draft(desk, 0) == "\nTry")
         await desk.shows(TITLE, "Type to search")
         await desk.press_slowly("enter")
-        await desk.until(lambda: _draft(desk, 1) == "Try")
+        await desk.until(lambda: _draft(desk, 1) == "\nTry")
         assert _draft(desk, 0) == ""
 
 

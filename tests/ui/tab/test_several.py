@@ -136,11 +136,13 @@ async def test_text_that_is_typed_into_the_comparison_goes_to_the_draft_and_nowh
     list_other(monkeypatch)
     async with open_desk(SESSION, OWN) as desk:
         await start_both(desk)
-        await desk.press_at_once(*"no choice", "enter")
+        await desk.press_at_once(*"no", "ctrl+j", *"choice", "enter")
         await desk.shows("Worktrees of ", "What you typed is in your draft")
+        await desk.press("f3")
+        await desk.shows("Sessions", "Esc close")
         await desk.press("escape")
         await desk.hides("Worktrees of ")
-        assert (desk.tab, desk.draft) == (desk.tabs[0], "no choice")
+        assert (desk.tab, desk.draft) == (desk.tabs[0], "no\nchoice")
 
 
 async def test_a_command_of_the_users_runs_in_each_worktree(

@@ -111,7 +111,7 @@ async def test_the_key_that_also_deletes_quits_several_tabs_only_at_the_second_p
         await desk.until(lambda: len(desk.tabs) == 2)
         await desk.has_session()
         await desk.press("ctrl+d")
-        await desk.until(lambda: [one.message for one in desk.notices] == ["2 tabs are open; Ctrl+D again quits"])
+        await desk.until(lambda: [one.message for one in desk.notices] == ["Ctrl+D again quits: 2 tabs are open"])
         assert desk.pilot.app.is_running
         await desk.press("ctrl+d")
         await desk.until(lambda: not desk.pilot.app.is_running)
@@ -533,6 +533,13 @@ async def test_the_agent_that_a_tab_runs_by_a_command_is_the_first_to_start_agai
         await desk.has_session()
         assert desk.tabs[1].link is not desk.tabs[0].link
         assert desk.tabs[1].link.command == desk.tabs[0].link.command
+
+
+async def test_an_agent_that_has_not_answered_yet_is_listed_by_its_name(open_desk: OpenDesk) -> None:
+    async with open_desk('expect("initialize")', "serve_until_closed()") as desk:
+        await desk.shows("Starting scripted")
+        await desk.press("alt+a")
+        await desk.shows("Used last 1 scripted")
 
 
 async def test_another_agent_is_started_in_a_worktree(open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch) -> None:

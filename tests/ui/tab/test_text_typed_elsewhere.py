@@ -49,9 +49,9 @@ async def test_what_is_typed_and_pasted_while_something_is_asked_goes_to_the_dra
     async with open_page() as page:
         page.pilot.app.push_screen(QuestionScreen("Really?", ()))
         await page.settled()
-        await page.press(*"typed", "space")
+        await page.press(*"typed", "ctrl+j", *"and ")
         page.pilot.app.post_message(Paste("pasted"))
-        await page.until(lambda: page.draft == "typed pasted")
+        await page.until(lambda: page.draft == "typed\nand pasted")
 
 
 def test_what_is_written_while_a_session_may_be_removed_is_searched_for(tmp_path: Path) -> None:

@@ -7,11 +7,13 @@ from pathlib import Path
 import anyio
 import pytest
 from textual import events
+from textual.screen import Screen
+from textual.widgets import Input
 
 from acp_tui.client.sessions.hub import open_hub
 from acp_tui.conversation.entries import Message
-from acp_tui.ui.app.app import AcpTuiApp
-from acp_tui.ui.prompt.input import PromptInput
+from acp_tui.ui.app.app import KEPT, AcpTuiApp
+from acp_tui.ui.prompt.input import EARLY, PromptInput
 from acp_tui.ui.tab.screen import SessionScreen
 from support.agents import scripted
 from support.desks import SESSION, OpenDesk
@@ -40,6 +42,40 @@ async def test_what_is_typed_before_the_first_screen_stands_in_its_prompt(tmp_pa
                 await until_so(pilot, lambda: prompt.text == "hi there!")
                 await pilot.press("?")
                 assert prompt.text == "hi there!?"
+
+
+def pressed(key: str, later_s: float) -> events.Key:
+    event = events.Key(key, key if len(key) == 1 else None)
+    event.time += later_s
+    return event
+
+
+class TypedOverNothing(AcpTuiApp):
+    """Gets text before there are agents to choose from, at a time that makes what follows a part of it."""
+
+    def get_default_screen(self) -> Screen[None]:
+        for key in ("x", "backspace", "1", "enter", "down", "?"):
+            self.post_message(pressed(key, later_s=1000))
+        return super().get_default_screen()
+
+
+async def test_what_is_typed_before_agents_are_listed_is_for_the_prompt_of_the_chosen_one(tmp_path: Path) -> None:
+    with anyio.fail_after(LIMIT_S):
+        async with open_hub() as hub:
+            app = TypedOverNothing(hub, None, tmp_path)
+            async with app.run_test() as pilot:
+                await until_so(pilot, lambda: any(notice.message == KEPT for notice in app.notices.shown))
+                search = app.screen.query_one(Input)
+                await pilot.press("2")
+                for key in "demo":
+                    app.post_message(pressed(key, later_s=2000))
+                await until_so(pilot, lambda: search.value == "demo")
+                app.post_message(pressed("enter", later_s=2000))
+                await until_so(pilot, lambda: app.tabs.front is not None)
+                assert app.tabs.front is not None
+                prompt = app.tabs.front.screen.prompt
+                await until_so(pilot, lambda: prompt.text)
+                assert (prompt.text, prompt.border_title) == ("1\n?2", EARLY)
 
 
 ANSWERS = "prompt = open_session(); end(prompt); serve_until_closed()"
