@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from importlib import import_module
@@ -134,7 +134,7 @@ class FolderChanges:
     def summary(self) -> str:
         """A short summary of all changes; "" if there are none."""
         if self._summary is None:
-            self._summary = summary_of(self.changes)
+            self._summary = summary_of(self.changes.values())
         return self._summary
 
     @property
@@ -295,12 +295,12 @@ class FolderChanges:
         self._app.notify(make_visible(text), title="Changes", severity=severity, markup=False)
 
 
-def summary_of(changes: Mapping[str, ChangedPath]) -> str:
+def summary_of(changes: Collection[ChangedPath]) -> str:
     """A short summary of these changes; "" if there are none."""
     if not changes:
         return ""
-    added = sum(change.added or 0 for change in changes.values())
-    removed = sum(change.removed or 0 for change in changes.values())
+    added = sum(change.added or 0 for change in changes)
+    removed = sum(change.removed or 0 for change in changes)
     return " ".join([files(len(changes)), *[f"+{added:,}"] * bool(added), *[f"-{removed:,}"] * bool(removed)])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -12,7 +12,7 @@ from anyio import to_thread
 
 from acp_tui.client.save_content import Saveable, save_block
 from acp_tui.client.sessions.session import Session
-from acp_tui.conversation import buffers, content, tool_calls, tool_text, wording
+from acp_tui.conversation import QUIET_KINDS, buffers, content, tool_calls, tool_text, wording
 from acp_tui.conversation.conversation import Conversation, snapshot
 from acp_tui.conversation.entries import Compaction, Entry, EntryId, Message, OwnCommand, TerminalState, ToolCallEntry
 from acp_tui.conversation.facts import SessionId
@@ -241,14 +241,31 @@ def locations_of(entry: Entry) -> Sequence[tool_calls.Location]:
     call = entry.call
     named = {(one.path, one.line): one for one in call.locations}
     known = {one.path for one in call.locations}
-    changed = {path: tool_calls.Location(path) for path in tool_calls.changed_paths(call.content) if path not in known}
+    paths = tool_calls.changed_paths(entry.shown_content)
+    changed = {path: tool_calls.Location(path) for path in paths if path not in known}
     return [*named.values(), *changed.values()]
 
 
 def named_since(conversation: Conversation, entry: EntryId, cwd: Path) -> set[str]:
-    """The paths of the files that the agent's tool calls name from this entry on, in their real folders."""
-    paths = {cwd / place.path for one in conversation.entries[entry:] for place in locations_of(one)}
-    return {f"{os.path.realpath(path.parent)}/{path.name}" for path in paths}
+    """The files below `cwd` that tool calls name from this entry on, except those that only read, or did nothing."""
+    paths: set[str] = set()
+    for one in conversation.entries[entry:]:
+        if isinstance(one, ToolCallEntry) and not (
+            one.is_rejected
+            or one.call.kind in QUIET_KINDS
+            or one.call.status in (tool_calls.FAILED, tool_calls.CANCELLED)
+        ):
+            paths.update(location.path for location in locations_of(one))
+            raw = one.call.raw_input
+            if isinstance(raw, Mapping):
+                paths.update(raw[name] for name in tool_text.FILE_NAMES if isinstance(raw.get(name), str))
+    full = {os.path.normpath(cwd / path) for path in paths}
+    roots = {f"{cwd}/", f"{os.path.realpath(cwd)}/"}
+    named = {path.removeprefix(root) for path in full for root in roots if path.startswith(root)}
+    for subagent in conversation.subagents.values():
+        if subagent.entry >= entry:
+            named |= named_since(subagent.conversation, EntryId(0), cwd)
+    return named
 
 
 def attached_to(entry: Entry) -> Sequence[Saveable]:
