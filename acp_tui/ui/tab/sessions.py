@@ -545,9 +545,9 @@ class Welcoming:
         self._tab.offered = [one.session_id for one in self._left]
         rows = [replace(row_of(one, *self._history.judge(one)), group="") for one in useful[:MAX_KEPT]]
         self._recent = {row.key: row for row in rows}
-        if len(self._left) > 1:
-            other = "other " * (len(self._tab.app.tabs) > 1)
-            title = f"The {len(self._left)} {other}tabs that you had open"
+        has_others = len(self._tab.app.tabs) > 1
+        if len(self._left) > (not has_others):  # a single one is the first of the recent ones
+            title = self._left_tabs("other " * has_others)
             rows = [SessionRow(LEFT, title, "", None, "", cwd, None), *rows[: MAX_KEPT - 1]]
         make_rows = partial(session_rows, rows, here=cwd, now=datetime.now().astimezone())
         folder = from_home(cwd) + (f" · git {branch}" if branch else "")
@@ -558,11 +558,15 @@ class Welcoming:
         tab, entered = self._tab, self._tab.writing.entered
         with suppress(ClientError):
             self._left = [*filter(self._is_useful, await self._history.left(tab.cwd))]
-        count = len(self._left)
-        if count and (way := tab.hint(f"{{begin_session}} offers {'them' if count > 1 else 'it'}")):
-            told = f"The {f'{count} other tabs' if count > 1 else 'other tab'} that you had open: {way}"
+        them = "them" if len(self._left) > 1 else "it"
+        if self._left and (way := tab.hint(f"{{begin_session}} offers {them}")):
+            told = f"{self._left_tabs('other ')}: {way}"
             tab.app.notices.is_over[told] = lambda: tab.writing.entered > entered or len(tab.app.tabs) > 1
             tab.app.notify(told, timeout=REMINDED_S, markup=False)
+
+    def _left_tabs(self, other: str) -> str:
+        count = len(self._left)
+        return f"The {f'{count} {other}tabs' if count > 1 else f'{other}tab'} that you had open"
 
     def _is_useful(self, past: PastSession) -> bool:
         """Whether something was said in the session and it can be shown again."""
