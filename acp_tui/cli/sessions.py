@@ -283,8 +283,8 @@ def say_how_to_resume(*left: LeftSession) -> None:
 
 
 def _how(left: LeftSession, short: str, *, is_recorded: bool) -> str:
-    if not left.title:
-        return f"comes back in the next empty session with {left.agent} in its folder"
+    if left.draft_words:
+        return left.draft_words
     if left.host in ("runs", "watched"):
         which = f"{left.agent}#{left.session_id}" if is_address(left.agent) else left.session_id
         option = "--read-only " if left.host == "watched" else ""

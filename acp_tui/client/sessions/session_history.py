@@ -386,6 +386,11 @@ class LeftSession:
     host: HostState = ""
     """Whether it goes on in a host, perhaps only watched, or would in another one; `agent` is its name or address."""
 
+    @property
+    def draft_words(self) -> str:
+        """What becomes of the draft; "" if that stays in the session."""
+        return "" if self.title else f"comes back in the next empty session with {self.agent} in its folder"
+
 
 def _left_file() -> Path:
     return state_folder() / "left-sessions.json"

@@ -440,11 +440,20 @@ class AcpTuiApp(BaseApp):
             if not await one.may_close():
                 return
         if await tab.may_close(others, is_chosen=is_chosen):
-            is_kept = tab.kept_id and self.settings.recordings.keep and not tab.actions.worktrees.left_for
-            if is_kept and tab in self.tabs:
-                way = self.keymap.hint("; {choose_session} opens it again")
-                self.notify(f"Closed {tab.name()}{way}", markup=False)
+            if tab in self.tabs and not tab.actions.worktrees.left_for:
+                self._tell_what_is_kept(tab)
             await self.close_now(*others, tab)
+
+    def _tell_what_is_kept(self, tab: Tab) -> None:
+        """Say where the session of a tab that is being closed is found again, or its draft if that is all."""
+        recall = tab.writing.recall
+        if tab.kept_id and self.settings.recordings.keep:
+            way = self.keymap.hint("; {choose_session} opens it again")
+            self.notify(f"Closed {tab.name()}{way}", markup=False)
+        elif recall is not None and tab.prompt.draft.strip() and len(self.tabs) > 1:
+            for left in self.dialogs.left_sessions([tab], {recall.place}):
+                if left.draft_words:
+                    self.notify(f"Your draft {left.draft_words}", markup=False)
 
     async def close_now(self, *tabs: Tab) -> None:
         """Close these tabs and their sessions. If there is no other tab, start another session in the last one."""

@@ -452,6 +452,7 @@ async def test_a_draft_in_a_fork_where_nothing_was_said_is_in_the_next_empty_ses
         assert (said.title, said.has_draft) == ("first prompt", False)
         assert (draft.title, draft.has_draft) == ("", True)
         await desk.press("alt+w")
+        await desk.shows("Your draft comes back in the next empty session with scripted in its folder")
         await desk.until(lambda: len(desk.tabs) == 1)
         await desk.press("ctrl+n")
         await desk.until(lambda: _draft(desk, 1) == "Mine")
