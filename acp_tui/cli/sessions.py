@@ -45,6 +45,7 @@ from acp_tui.values import dataclass
 
 MAX_NAMED: Final = 5
 UNTITLED: Final = "(untitled)"
+FORK: Final = "  (fork)"
 
 
 def run(args: Args) -> int:
@@ -100,7 +101,7 @@ def rows_of(index: SessionIndex, found: Sequence[PastSession]) -> list[str]:
         last = f"{datetime.fromtimestamp(past.last_at):%Y-%m-%d %H:%M}" if past.last_at is not None else past.told_time
         agent = make_visible_line(past.shown_agent)
         branch = f"  ({past.branch})" if past.branch else ""
-        marks = "  (fork)" * past.is_fork + "  (archived)" * past.is_archived + "  (draft)" * past.has_draft
+        marks = FORK * past.is_fork + "  (archived)" * past.is_archived + "  (draft)" * past.has_draft
         place = f"  {folder:<{width}}" * bool(width)
         title = f"{past.title or UNTITLED}{marks}{branch}"
         row = f"{short[past.session_id]:<{ids}}  {agent:<{agents}}  {last:<16}{place}  {title}"
@@ -206,7 +207,7 @@ def files_of(source: RecordedSession | Path) -> Sequence[Path]:
 def _named(index: SessionIndex, wanted: str, cwd: Path, args: AgentCommand | None) -> PastSession:
     if args is None:
         return past_session(_recorded(index, wanted))
-    found = index.find(wanted)
+    found = index.find(wanted, lambda one: past_session(one).is_of(args))
     if found is None:  # the agent may know it from elsewhere
         return PastSession(args.name, SessionId(wanted), cwd, is_listed=True)
     past = past_session(found)
@@ -272,7 +273,8 @@ def say_how_to_resume(*left: LeftSession) -> None:
         return
     titles: dict[str, str] = {}
     with suppress(ClientError):
-        titles = {past.session_id: past.title for past in reversed(recorded_sessions(recordings_index(), None))}
+        found = reversed(recorded_sessions(recordings_index(), None))
+        titles = {past.session_id: past.title and past.title + FORK * past.is_fork for past in found}
     short = short_ids({*titles, *(one.session_id for one in left)})
     for one in left:
         told = _how(one, short[one.session_id], is_recorded=one.session_id in titles)
