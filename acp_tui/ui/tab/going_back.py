@@ -50,12 +50,8 @@ ONLY_BEFORE: Final = "a new tab, told only what came before"
 SUMMARY: Final = "a new tab, told a summary of it"
 WAYS: Final[dict[Way, tuple[str, str, str]]] = {
     "here": ("Go on here", "edit it; what came after stays", ""),
-    "fork": (
-        "Go on in a fork",
-        "a new tab that remembers what came after",
-        "a new tab; this session stays as it is",
-    ),
     "anew": ("Go on in a new session", ONLY_BEFORE, SUMMARY),
+    "fork": ("Go on in a fork", "a new tab that remembers what came after", "a new tab; this session stays as it is"),
     "agent": ("Go on with another agent", ONLY_BEFORE, SUMMARY),
     "files": ("Put the agent's files back", "", ""),
 }
