@@ -330,10 +330,10 @@ class PromptList(FilteredList):
 class WayList(FilteredList, can_focus=False):
     """How to go on. The keyboard stays with the prompts. A click marks a way, and a second one does it."""
 
-    def __init__(self, rows: Sequence[PickerRow[Way]], way: Way) -> None:
+    def __init__(self, way: Way) -> None:
         self._wanted = way
         """What the user has chosen last, wherever that is there."""
-        super().__init__(self._fitting(rows), has_search=False)
+        super().__init__(has_search=False)
         self._list = _WayRows()
 
     @property
@@ -342,14 +342,10 @@ class WayList(FilteredList, can_focus=False):
         return way
 
     def show_ways(self, rows: Sequence[PickerRow[Way]]) -> None:
-        fitting = self._fitting(rows)
-        self.show_rows(fitting)
-        self.go_to(self._wanted if any(row.value == self._wanted for row in fitting) else "files")
-
-    def _fitting(self, rows: Sequence[PickerRow[Way]]) -> list[PickerRow[Way]]:
-        """Those that are possible from here in any session, and what the user has chosen."""
+        """Show those that are possible from here in any session, and what the user has chosen."""
         wanted = FILES if self._wanted in FILES else (self._wanted,)
-        return [row for row in rows if row.is_disabled_reason != FROM_PROMPT or row.value in wanted]
+        self.show_rows(row for row in rows if row.is_disabled_reason != FROM_PROMPT or row.value in wanted)
+        self.go_to(self._wanted if any(row.value == self._wanted for row in self.all) else "files")
 
     def step(self, step: int) -> None:
         """Mark the next way that can be gone, or the one before; after the last one, the first."""
@@ -412,7 +408,7 @@ class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
         self._is_stale = asyncio.Event()
         """Set when what is known of changes may no longer be so."""
         self._prompts = PromptList()
-        self._ways = WayList(source.ways(prompt, None), way)
+        self._ways = WayList(way)
         self._files = FileRows()
         super().__init__("Go back to a prompt", KEYS, self._prompts, self._ways, self._files)
 
@@ -420,7 +416,7 @@ class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
         prompt = self._prompt
         self._prompts.show_rows(self._rows())
         self._prompts.go_to(prompt)
-        self._ways.go_to(self._ways.way)
+        self._show_ways(None)
         self._prompts.search()
         self._follow()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -17,7 +18,7 @@ from acp_tui.client.changes import tracker
 from acp_tui.ui.changes.follower import FolderChanges
 from acp_tui.ui.kit import answer_guard
 from acp_tui.ui.prompt.input import PromptInput
-from acp_tui.ui.tab.going_back import GoBackDialog
+from acp_tui.ui.tab.going_back import GoBackDialog, GoingBack
 from support.desks import SESSION, Desk, OpenDesk
 from support.screens import Page, open_page
 
@@ -157,6 +158,23 @@ async def test_all_files_are_put_back_only_after_a_question(open_desk: OpenDesk)
         await desk.press_slowly("enter")
         await desk.shows("Put back 2 files as before prompt 1: F5 u undoes that")
         assert not (desk.tabs[0].cwd / "mine.txt").exists()
+
+
+async def test_nothing_is_put_back_before_the_files_are_read(
+    open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def read_for_ever(source: GoingBack) -> None:
+        await asyncio.Event().wait()
+
+    async with open_desk(SESSION, NAMING, "serve_until_closed()") as desk:
+        await desk.has_session()
+        await _ask(desk, "first")
+        monkeypatch.setattr(GoingBack, "catch_up", read_for_ever)
+        await desk.send("/undo")
+        await desk.shows(UNDO, "reading the files")
+        await desk.press_slowly("enter")
+        assert desk.notices[-1].message == "Put the agent's files back: reading the files"
+        assert (desk.tabs[0].cwd / "first.txt").exists()
 
 
 async def test_from_a_prompt_since_which_nobody_else_changed_files_there_is_one_way(open_desk: OpenDesk) -> None:
