@@ -68,9 +68,10 @@ def list_sessions(cwd: Path | None, words: str, *, as_json: bool) -> int:
             margin = max(row.index(" ") for row in rows)
             for row, past in zip(rows, found, strict=True):
                 print(row)  # with words, each recording is read for its line, and the first lines come at once
-                line = _line_with(index, past, words)
-                if line and line != past.title:
-                    print(make_visible_line(f"{'':<{margin}}  {line}"))
+                with suppress(ClientError):
+                    line = line_with(index, past.recorded, words) if words and past.recorded is not None else ""
+                    if line and line != past.title:
+                        print(make_visible_line(f"{'':<{margin}}  {line}"))
         else:
             none = what_is_elsewhere(index, cwd, words, "acp-tui", "sessions", *([words] if words else []), "--all")
             (say if words else print)(none)
@@ -107,13 +108,6 @@ def rows_of(index: SessionIndex, found: Sequence[PastSession]) -> list[str]:
         row = f"{short[past.session_id]:<{ids}}  {agent:<{agents}}  {last:<16}{place}  {title}"
         rows.append(make_visible_line(row))
     return rows
-
-
-def _line_with(index: SessionIndex, past: PastSession, words: str) -> str:
-    with suppress(ClientError):
-        if words and past.recorded is not None:
-            return line_with(index, past.recorded, words)
-    return ""
 
 
 def names() -> dict[str, str]:
@@ -291,10 +285,8 @@ def _how(left: LeftSession, short: str, *, is_recorded: bool) -> str:
         which = f"{left.agent}#{left.session_id}" if is_address(left.agent) else left.session_id
         option = "--read-only " if left.host == "watched" else ""
         return f"acp-tui attach {option}{shlex.quote(which)}    (still running)"
-    if left.host and is_recorded:
-        return f"acp-tui host --resume {shlex.quote(short)}"
     if left.host:
-        return ""
+        return f"acp-tui host --resume {shlex.quote(short)}" * is_recorded
     if is_recorded:
         note = f"    (read-only: {left.why_not})" if left.why_not else "    (with your draft)" * left.has_draft
         return f"acp-tui --resume {shlex.quote(short)}{note}"

@@ -458,8 +458,7 @@ def left_session(
     if command is not None and command.is_host and (has_lost_host or not session.is_closed):
         host: HostState = "gone" if has_lost_host else "watched" if session.is_read_only else "runs"
         return LeftSession(session.session_id, title, command.name, False, host=host)
-    said = session.conversation.entries
-    is_prompted = any(isinstance(entry, entries.Message) and entry.role == "user" for entry in said)
+    is_prompted = any(isinstance(one, entries.Message) and one.role == "user" for one in session.conversation.entries)
     if agent is None or not (is_prompted and session.conversation.is_begun):
         return None
     can_reopen = agent.capabilities.load_session or agent.capabilities.resume_session

@@ -104,13 +104,8 @@ class SessionIndex:
 
         return self._read(find)
 
-    def find(
-        self, id_or_prefix: str, is_likely: Callable[[RecordedSession], bool] = lambda _: False
-    ) -> RecordedSession | None:
-        """The latest session with this ID, otherwise the one whose ID has this prefix. Raises ClientError.
-
-        Of those with the same ID, which agents choose, it's one that `is_likely`.
-        """
+    def find(self, id_or_prefix: str, is_likely: Callable[..., bool] = bool) -> RecordedSession | None:
+        """The latest session with this ID, likely ones first, otherwise one with this prefix. Raises ClientError."""
 
         def look(db: sqlite3.Connection) -> list[RecordedSession]:
             return self._sessions(db, index_tables.beginning_with(db, id_or_prefix))

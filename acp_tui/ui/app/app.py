@@ -427,10 +427,6 @@ class AcpTuiApp(BaseApp):
             self._memory = PromptMemory(state_folder() if self.settings.history.keep else None)
         return self._memory
 
-    @work
-    async def begin_to_close(self, tab: Tab) -> None:
-        await self.close_tab(tab)
-
     async def close_tab(self, tab: Tab, others: Sequence[Tab] = (), *, is_chosen: bool | None = None) -> None:
         """Close a tab and its session, after confirmation, and `others` in the same worktree with it.
 
@@ -440,20 +436,20 @@ class AcpTuiApp(BaseApp):
             if not await one.may_close():
                 return
         if await tab.may_close(others, is_chosen=is_chosen):
-            if tab in self.tabs and not tab.actions.worktrees.left_for:
-                self._tell_what_is_kept(tab)
+            if tab in self.tabs and not tab.actions.worktrees.left_for and (told := self._what_is_kept(tab)):
+                self.notify(told, markup=False)
             await self.close_now(*others, tab)
 
-    def _tell_what_is_kept(self, tab: Tab) -> None:
-        """Say where the session of a tab that is being closed is found again, or its draft if that is all."""
+    def _what_is_kept(self, tab: Tab) -> str:
+        """Where the session of a tab that is being closed is found again, or its draft if that is all; or ""."""
         recall = tab.writing.recall
-        if tab.kept_id and self.settings.recordings.keep:
+        if tab.kept_id:
             way = self.keymap.hint("; {choose_session} opens it again")
-            self.notify(f"Closed {tab.name()}{way}", markup=False)
-        elif recall is not None and tab.prompt.draft.strip() and len(self.tabs) > 1:
-            for left in self.dialogs.left_sessions([tab], {recall.place}):
-                if left.draft_words:
-                    self.notify(f"Your draft {left.draft_words}", markup=False)
+            return f"Closed {tab.name()}{way}" * self.settings.recordings.keep
+        if recall is None or not tab.prompt.draft.strip() or len(self.tabs) == 1:
+            return ""
+        left = self.dialogs.left_sessions([tab], {recall.place})
+        return "".join(f"Your draft {one.draft_words}" for one in left if one.draft_words)
 
     async def close_now(self, *tabs: Tab) -> None:
         """Close these tabs and their sessions. If there is no other tab, start another session in the last one."""

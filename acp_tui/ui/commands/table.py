@@ -127,7 +127,7 @@ def _of_a_tab() -> tuple[Command, ...]:
                when=lambda do: False, keys_wait=True, is_numbered=True),
         _above("next_needing", "alt+n", lambda do, _: do.next_needing(), "Go to the next tab that needs you",
                "or one that failed or is done", when=lambda do: do.has_tabs, keys_wait=True),
-        _above("close_tab", "alt+w", lambda do, _: do.tab.app.begin_to_close(do.tab), "Close the tab",
+        _above("close_tab", "alt+w", lambda do, _: do.tab.app.run_worker(do.tab.app.close_tab(do.tab)), "Close the tab",
                "and its session; the last tab gets a new session", typed="close"),
         _above("detach", "alt+q", lambda do, _: do.tab.app.detach(do.tab), "Detach from the session",
                "it keeps running in its host; acp-tui attach reopens it", typed="detach",

@@ -93,10 +93,10 @@ class ChangedFiles(NamedTuple):
 
     def others(self, way: Way) -> Sequence[ChangedPath]:
         """Those that this way puts back although they may not be the agent's."""
-        return self.unnamed if way == "all" or not self.named else ()
+        return self.unnamed if way == "all" or (way == "files" and not self.named) else ()
 
     def put_back(self, way: Way) -> Sequence[ChangedPath]:
-        return (*self.others(way), *self.named)
+        return (*self.others(way), *self.named) if way in FILES else ()
 
     def summary(self, way: Way) -> str:
         count = f"{len(self.unnamed):,} " * bool(self.named)
@@ -140,14 +140,18 @@ class GoingBack:
                 self._write(self._tab, self._text(entry))
                 self._tab.screen.set_focus(self._tab.prompt)
             case ("fork", prompt):
-                typed = self._tab.prompt.draft if prompt is None else ""  # after the command
-                fork = await self._fork(prompt)
-                if typed:
+                source, typed = self._session, self._tab.prompt.draft  # after the command
+                title = source.conversation.shown_title or "the session above"
+                fork = await self._tab.app.open_tab(
+                    self._tab.link, source.cwd, lambda sessions: sessions.fork(source, title)
+                )
+                if prompt is not None:
+                    self._write(fork, self._text(prompt.entry))
+                elif typed:
                     fork.prompt.put_before(typed)
                     self._tab.prompt.discard_draft()
             case ("anew", prompt):
-                tab = await self._tab.app.open_tab(self._tab.link, self._session.cwd)
-                self._write(tab, self._told(prompt))
+                self._write(await self._tab.app.open_tab(self._tab.link, self._session.cwd), self._told(prompt))
             case ("agent", prompt):
                 await self._hand_over(prompt)
             case (("files" | "all") as way, SentPrompt() as prompt):
@@ -203,10 +207,9 @@ class GoingBack:
 
     async def changed(self, prompt: SentPrompt | None, *, until_next: bool = False) -> Mapping[str, ChangedPath] | None:
         """The files changed since this prompt, or until the next one; None if that isn't known."""
-        if self._moments is None or prompt is None:
-            return None
         with suppress(ChangesError):
-            return await self._moments.changed(prompt.entry, until_next=until_next)
+            if self._moments is not None and prompt is not None:
+                return await self._moments.changed(prompt.entry, until_next=until_next)
         return None
 
     async def changed_files(self, prompt: SentPrompt | None) -> ChangedFiles | None:
@@ -239,14 +242,6 @@ class GoingBack:
         self._tab.say(said, severity="warning" if failures else "information")
 
     # Elsewhere
-
-    async def _fork(self, prompt: SentPrompt | None) -> Tab:
-        source = self._session
-        title = source.conversation.shown_title or "the session above"
-        tab = await self._tab.app.open_tab(self._tab.link, source.cwd, lambda sessions: sessions.fork(source, title))
-        if prompt is not None:
-            self._write(tab, self._text(prompt.entry))
-        return tab
 
     async def _hand_over(self, prompt: SentPrompt | None) -> None:
         choice = await choose_agent(self._tab.app, "Go on with another agent", last=self._tab.link.name)
@@ -283,9 +278,7 @@ class _PromptRows(RowList):
     left = 0
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        around = self._rows_around_low if self.screen.has_class("-low") else self._rows_around
-        room = max(self.app.size.height - around, 3) - self.left
-        return min(super().get_content_height(container, viewport, width), room)
+        return min(super().get_content_height(container, viewport, width), self.room - self.left)
 
     def _row_segments(self, index: int, width: int, palette: Palette) -> list[Segment]:
         *before, end = super()._row_segments(index, width, palette)
@@ -390,7 +383,7 @@ class FileRows(LineView):
 class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
     """Returns how to go on, and from which prompt: None for the session as it is now.
 
-    The title says what Enter does. The keyboard stays with the list of prompts.
+    The keyboard stays with the list of prompts.
     """
 
     PLACE: Final = "prompts"
@@ -413,19 +406,18 @@ class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
         super().__init__("Go back to a prompt", KEYS, self._prompts, self._ways, self._files)
 
     def on_mount(self) -> None:
-        prompt = self._prompt
         self._prompts.show_rows(self._rows())
-        self._prompts.go_to(prompt)
+        self._prompts.go_to(self._prompt)
         self._show_ways(None)
         self._prompts.search()
         self._follow()
 
     def before_key(self, event: events.Key) -> bool:
         """Take text for the draft that was typed before the dialog was there to be seen."""
-        if not event.is_printable or self.opened.was_shown_before(event):
-            return False
-        self.write_below(event.character or "")
-        return True
+        is_early = event.is_printable and not self.opened.was_shown_before(event)
+        if is_early:
+            self.write_below(event.character or "")
+        return is_early
 
     def _rows(self) -> Iterator[PickerRow[SentPrompt | None]]:
         prompts = self._source.prompts
@@ -485,20 +477,8 @@ class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
     @on(events.Resize)
     def _show_way(self) -> None:
         """Show what Enter would do, and to which files."""
-        way = self._ways.way
-        files = self.changed.put_back(way) if way in FILES else ()
-        others = len(self.changed.others(way))
+        files, others = self.changed.put_back(self._ways.way), len(self.changed.others(self._ways.way))
         self._prompts.leave(self._files.show([(each, OTHERS * (at < others)) for at, each in enumerate(files)]))
-
-    def _is_agreed(self) -> bool:
-        """Whether the user knows that not all of the files need be the agent's; the first time, say so."""
-        others = len(self.changed.others(self._ways.way))
-        keys, asks = keys_of(self), ASKS.format(count=others)
-        if keys is None or not others or keys.asked_again == asks:
-            return True
-        self.warn(asks)
-        keys.ask_again(asks, None, partial(self.warn, ""))
-        return False
 
     def action_choose(self, step: int) -> None:
         """Mark the next way to go on, or the one before."""
@@ -506,8 +486,14 @@ class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
 
     @on(FilteredList.Chosen)
     def _take_way(self, message: FilteredList.Chosen) -> None:
-        if isinstance(message.row.value, str):  # a way
-            if self._ways.way not in FILES or self._is_agreed():
-                self.dismiss((self._ways.way, self._prompt))
-        else:
+        if not isinstance(message.row.value, str):  # a prompt
             self._ways.action_choose()
+            return
+        way = self._ways.way
+        others = len(self.changed.others(way))
+        keys, asks = keys_of(self), ASKS.format(count=others)
+        if keys is not None and others and keys.asked_again != asks:
+            self.warn(asks)
+            keys.ask_again(asks, None, partial(self.warn, ""))
+        else:
+            self.dismiss((way, self._prompt))

@@ -218,8 +218,7 @@ class HistoryController:
             await app.tabs.go_to(self._tab)
 
     def move(self, key: str, direction: int) -> None:
-        tab = self._tab_at(key)
-        if tab is not None:
+        if (tab := self._tab_at(key)) is not None:
             self._tab.app.tabs.move(tab, direction)
 
     # Sources of sessions
@@ -301,12 +300,11 @@ class HistoryController:
 
     def tab_of(self, session: PastSession) -> Tab | None:
         """The tab that shows the session, or opens it."""
-        return next((tab for tab in self._tab.app.tabs if self._is_in(tab, session)), None)
-
-    def _is_in(self, tab: Tab, session: PastSession) -> bool:
-        if isinstance(tab.stage, Starting) and tab.starter.past is not None:
-            return tab.starter.past.key == session.key
-        return is_shown(session, tab.session, tab.link)
+        for tab in self._tab.app.tabs:
+            past = tab.starter.past if isinstance(tab.stage, Starting) else None
+            if is_shown(session, tab.session, tab.link) if past is None else past.key == session.key:
+                return tab
+        return None
 
     def _why_not(self, session: PastSession) -> str:
         """Why no agent can open the session; "" if one can."""
@@ -421,8 +419,7 @@ class HistoryController:
         tab, hosted, app = self._tab_at(row.key), self._hosted.get(row.key), self._tab.app
         if tab is not None:
             await app.tabs.go_to(tab)
-            return
-        if hosted is not None:
+        elif hosted is not None:
             link = app.link_to(hosted.command, hosted.cwd)
             await app.open_tab(link, hosted.cwd, hosted.open_in, chosen_in=self._tab)
         elif row.past is not None:
