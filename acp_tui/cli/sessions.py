@@ -45,6 +45,7 @@ from acp_tui.values import dataclass
 
 MAX_NAMED: Final = 5
 UNTITLED: Final = "(untitled)"
+FORK: Final = "  (fork)"
 
 
 def run(args: Args) -> int:
@@ -67,9 +68,10 @@ def list_sessions(cwd: Path | None, words: str, *, as_json: bool) -> int:
             margin = max(row.index(" ") for row in rows)
             for row, past in zip(rows, found, strict=True):
                 print(row)  # with words, each recording is read for its line, and the first lines come at once
-                line = _line_with(index, past, words)
-                if line and line != past.title:
-                    print(make_visible_line(f"{'':<{margin}}  {line}"))
+                with suppress(ClientError):
+                    line = line_with(index, past.recorded, words) if words and past.recorded is not None else ""
+                    if line and line != past.title:
+                        print(make_visible_line(f"{'':<{margin}}  {line}"))
         else:
             none = what_is_elsewhere(index, cwd, words, "acp-tui", "sessions", *([words] if words else []), "--all")
             (say if words else print)(none)
@@ -100,19 +102,12 @@ def rows_of(index: SessionIndex, found: Sequence[PastSession]) -> list[str]:
         last = f"{datetime.fromtimestamp(past.last_at):%Y-%m-%d %H:%M}" if past.last_at is not None else past.told_time
         agent = make_visible_line(past.shown_agent)
         branch = f"  ({past.branch})" if past.branch else ""
-        marks = "  (fork)" * past.is_fork + "  (archived)" * past.is_archived + "  (draft)" * past.has_draft
+        marks = FORK * past.is_fork + "  (archived)" * past.is_archived + "  (draft)" * past.has_draft
         place = f"  {folder:<{width}}" * bool(width)
         title = f"{past.title or UNTITLED}{marks}{branch}"
         row = f"{short[past.session_id]:<{ids}}  {agent:<{agents}}  {last:<16}{place}  {title}"
         rows.append(make_visible_line(row))
     return rows
-
-
-def _line_with(index: SessionIndex, past: PastSession, words: str) -> str:
-    with suppress(ClientError):
-        if words and past.recorded is not None:
-            return line_with(index, past.recorded, words)
-    return ""
 
 
 def names() -> dict[str, str]:
@@ -206,7 +201,7 @@ def files_of(source: RecordedSession | Path) -> Sequence[Path]:
 def _named(index: SessionIndex, wanted: str, cwd: Path, args: AgentCommand | None) -> PastSession:
     if args is None:
         return past_session(_recorded(index, wanted))
-    found = index.find(wanted)
+    found = index.find(wanted, lambda one: past_session(one).is_of(args))
     if found is None:  # the agent may know it from elsewhere
         return PastSession(args.name, SessionId(wanted), cwd, is_listed=True)
     past = past_session(found)
@@ -272,7 +267,8 @@ def say_how_to_resume(*left: LeftSession) -> None:
         return
     titles: dict[str, str] = {}
     with suppress(ClientError):
-        titles = {past.session_id: past.title for past in reversed(recorded_sessions(recordings_index(), None))}
+        found = reversed(recorded_sessions(recordings_index(), None))
+        titles = {past.session_id: past.title and past.title + FORK * past.is_fork for past in found}
     short = short_ids({*titles, *(one.session_id for one in left)})
     for one in left:
         told = _how(one, short[one.session_id], is_recorded=one.session_id in titles)
@@ -283,16 +279,14 @@ def say_how_to_resume(*left: LeftSession) -> None:
 
 
 def _how(left: LeftSession, short: str, *, is_recorded: bool) -> str:
-    if not left.title:
-        return f"comes back in the next empty session with {left.agent} in its folder"
+    if left.draft_words:
+        return left.draft_words
     if left.host in ("runs", "watched"):
         which = f"{left.agent}#{left.session_id}" if is_address(left.agent) else left.session_id
         option = "--read-only " if left.host == "watched" else ""
         return f"acp-tui attach {option}{shlex.quote(which)}    (still running)"
-    if left.host and is_recorded:
-        return f"acp-tui host --resume {shlex.quote(short)}"
     if left.host:
-        return ""
+        return f"acp-tui host --resume {shlex.quote(short)}" * is_recorded
     if is_recorded:
         note = f"    (read-only: {left.why_not})" if left.why_not else "    (with your draft)" * left.has_draft
         return f"acp-tui --resume {shlex.quote(short)}{note}"

@@ -30,11 +30,13 @@ from acp_tui.client.sessions.marks import SessionMarks
 from acp_tui.client.sessions.session_history import LeftSession, recorded_sessions, remember_left
 from acp_tui.client.settings.location import state_folder
 from acp_tui.client.settings.settings import AgentSettings, RecordingSettings, Settings
+from acp_tui.client.transcript.events import Event, Header
 from acp_tui.client.transcript.recording_plan import RecordingPlan, recording_store
 from acp_tui.client.worktrees import add_worktree
 from support.changes import make_repository
 from support.command_line import data_of, given
-from support.recordings import demo, open_in_process, play
+from support.recorded_sessions import begun, got, prompted, sent
+from support.recordings import demo, open_in_process, play, write
 
 HERE = Path.cwd()
 
@@ -454,6 +456,28 @@ async def test_the_end_says_how_each_session_is_resumed(tmp_path: Path, capsys: 
     assert "\x1b" not in said
     say_how_to_resume(replace(left, why_not="", has_draft=True))
     assert capsys.readouterr().err.splitlines()[1] == f"  acp-tui --resume {short}    (with your draft)"
+
+
+def keep(day: int, agent: str, *events: Event) -> None:
+    """A recording from that day."""
+    file = recording_store(RecordingSettings()).path_of(f"202611{day:02}T120000.000000Z-{agent}-abc.jsonl")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write(file, events, Header(agent, (agent,), started_at=f"2026-11-{day:02}T12:00:00+00:00"))
+
+
+def test_the_end_tells_a_fork_from_what_it_was_forked_from(capsys: pytest.CaptureFixture[str]) -> None:
+    forked = sent(2.0, 3, "session/fork", sessionId="s", cwd="/project", mcpServers=[]), got(2.0, 3, sessionId="f")
+    keep(1, "agent", *begun(), prompted(1.0, 2, "Zebras?"), *forked, prompted(3.0, 4, "Lions?", "f"))
+    say_how_to_resume(*(LeftSession(one, "Zebras?", "agent", agent_is_listed=False) for one in ("s", "f")))
+    assert capsys.readouterr().err.splitlines()[::2] == ["Zebras?", "Zebras?  (fork)"]
+
+
+def test_of_two_agents_with_the_same_id_the_one_that_is_named_goes_on(tmp_path: Path) -> None:
+    keep(1, "first", *begun(), prompted(1.0, 2, "Zebras?"))
+    keep(2, "second", *begun(), prompted(1.0, 2, "Lions?"))
+    assert find_resumed("s", tmp_path, None).past.title == "Lions?"
+    for agent, title in (("first", "Zebras?"), ("second", "Lions?")):
+        assert find_resumed("s", tmp_path, AgentCommand(agent, (agent,))).past.title == title
 
 
 def test_the_end_says_that_the_draft_of_an_empty_session_is_kept(capsys: pytest.CaptureFixture[str]) -> None:

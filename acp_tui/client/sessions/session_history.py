@@ -386,6 +386,11 @@ class LeftSession:
     host: HostState = ""
     """Whether it goes on in a host, perhaps only watched, or would in another one; `agent` is its name or address."""
 
+    @property
+    def draft_words(self) -> str:
+        """What becomes of the draft; "" if that stays in the session."""
+        return "" if self.title else f"comes back in the next empty session with {self.agent} in its folder"
+
 
 def _left_file() -> Path:
     return state_folder() / "left-sessions.json"
@@ -453,8 +458,7 @@ def left_session(
     if command is not None and command.is_host and (has_lost_host or not session.is_closed):
         host: HostState = "gone" if has_lost_host else "watched" if session.is_read_only else "runs"
         return LeftSession(session.session_id, title, command.name, False, host=host)
-    said = session.conversation.entries
-    is_prompted = any(isinstance(entry, entries.Message) and entry.role == "user" for entry in said)
+    is_prompted = any(isinstance(one, entries.Message) and one.role == "user" for one in session.conversation.entries)
     if agent is None or not (is_prompted and session.conversation.is_begun):
         return None
     can_reopen = agent.capabilities.load_session or agent.capabilities.resume_session

@@ -104,13 +104,13 @@ class SessionIndex:
 
         return self._read(find)
 
-    def find(self, id_or_prefix: str) -> RecordedSession | None:
-        """The latest session with this ID, otherwise the one whose ID has this prefix. Raises ClientError."""
+    def find(self, id_or_prefix: str, is_likely: Callable[..., bool] = bool) -> RecordedSession | None:
+        """The latest session with this ID, likely ones first, otherwise one with this prefix. Raises ClientError."""
 
         def look(db: sqlite3.Connection) -> list[RecordedSession]:
             return self._sessions(db, index_tables.beginning_with(db, id_or_prefix))
 
-        found = self._read(look)
+        found = sorted(self._read(look), key=is_likely, reverse=True)
         exact = next((one for one in found if one.session_id == id_or_prefix), None)
         if exact is not None or len({one.session_id for one in found}) <= 1:
             return exact or next(iter(found), None)

@@ -462,11 +462,20 @@ class AcpTuiApp(BaseApp):
             if not await one.may_close():
                 return
         if await tab.may_close(others, is_chosen=is_chosen):
-            is_kept = tab.kept_id and self.settings.recordings.keep and not tab.actions.worktrees.left_for
-            if is_kept and tab in self.tabs:
-                way = self.keymap.hint("; {choose_session} opens it again")
-                self.notify(f"Closed {tab.name()}{way}", markup=False)
+            if tab in self.tabs and not tab.actions.worktrees.left_for and (told := self._what_is_kept(tab)):
+                self.notify(told, markup=False)
             await self.close_now(*others, tab)
+
+    def _what_is_kept(self, tab: Tab) -> str:
+        """Where the session of a tab that is being closed is found again, or its draft if that is all; or ""."""
+        recall = tab.writing.recall
+        if tab.kept_id:
+            way = self.keymap.hint("; {choose_session} opens it again")
+            return f"Closed {tab.name()}{way}" * self.settings.recordings.keep
+        if recall is None or not tab.prompt.draft.strip() or len(self.tabs) == 1:
+            return ""
+        left = self.dialogs.left_sessions([tab], {recall.place})
+        return "".join(f"Your draft {one.draft_words}" for one in left if one.draft_words)
 
     async def close_now(self, *tabs: Tab) -> None:
         """Close these tabs and their sessions. If there is no other tab, start another session in the last one."""

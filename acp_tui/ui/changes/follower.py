@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from importlib import import_module
@@ -26,7 +26,7 @@ from acp_tui.client.changes import ChangedMeanwhile, ChangedPath, ChangeLimits, 
 from acp_tui.client.changes.tracker import LOOK_LIMIT_S, MAX_MOMENTS, STILL_READING, ChangeTracker, Moment
 from acp_tui.client.worktrees import commit_of
 from acp_tui.conversation.entries import EntryId, ToolCallEntry
-from acp_tui.conversation.tool_calls import TextDiff, ToolCall
+from acp_tui.conversation.tool_calls import changed_paths
 from acp_tui.conversation.visible import make_visible
 from acp_tui.conversation.visible.confusables import make_visible_path
 from acp_tui.ui.kit.desktop import edit
@@ -134,7 +134,7 @@ class FolderChanges:
     def summary(self) -> str:
         """A short summary of all changes; "" if there are none."""
         if self._summary is None:
-            self._summary = summary_of(self.changes)
+            self._summary = summary_of(self.changes.values())
         return self._summary
 
     @property
@@ -265,7 +265,9 @@ class FolderChanges:
                 self._ready.set()
                 self._mark()
         except Exception as error:  # the session works without the list of changes
-            first = _first(error)
+            first: BaseException = error
+            while isinstance(first, BaseExceptionGroup):
+                first = first.exceptions[0]
             if not isinstance(first, OSError):
                 log.exception("The changes in %s can't be followed", self.root)
             self._failure = f"Changes aren't listed: {str(first) or type(first).__name__}"
@@ -295,12 +297,12 @@ class FolderChanges:
         self._app.notify(make_visible(text), title="Changes", severity=severity, markup=False)
 
 
-def summary_of(changes: Mapping[str, ChangedPath]) -> str:
+def summary_of(changes: Collection[ChangedPath]) -> str:
     """A short summary of these changes; "" if there are none."""
     if not changes:
         return ""
-    added = sum(change.added or 0 for change in changes.values())
-    removed = sum(change.removed or 0 for change in changes.values())
+    added = sum(change.added or 0 for change in changes)
+    removed = sum(change.removed or 0 for change in changes)
     return " ".join([files(len(changes)), *[f"+{added:,}"] * bool(added), *[f"-{removed:,}"] * bool(removed)])
 
 
@@ -312,17 +314,6 @@ def failed(failures: Sequence[ChangesError]) -> str:
     """The first failure as a further sentence, and how many there are; "" without one."""
     more = f" And {len(failures) - 1:,} more." * (len(failures) > 1)
     return f". {failures[0]}{more}" if failures else ""
-
-
-def _first(error: BaseException) -> BaseException:
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
-
-
-def paths_of(call: ToolCall) -> Iterator[str]:
-    yield from (location.path for location in call.locations)
-    yield from (item.path for item in call.content if isinstance(item, TextDiff))
 
 
 class TurnMoments:
@@ -358,7 +349,11 @@ class TurnMoments:
 
     def _hear(self, change: Change) -> None:
         if self._changes.misses_some:
-            self._read_named(change)
+            # Read what tool calls name, which comes before the call changes it, or note that it may have changed.
+            entries = (self._session.conversation.entries[entry_id] for entry_id in change.entries)
+            if calls := [entry.call for entry in entries if isinstance(entry, ToolCallEntry)]:
+                places = [location.path for call in calls for location in call.locations]
+                self._run(self._read_ahead(places + [path for call in calls for path in changed_paths(call.content)]))
         if self.sent_at:
             self._changes.note_work()
         start = self._session.conversation.turn_start
@@ -372,14 +367,6 @@ class TurnMoments:
                     self._ahead = None
                 else:  # it was sent elsewhere
                     self._run(self._remember(start))
-
-    def _read_named(self, change: Change) -> None:
-        """Read what tool calls name, which comes before the call changes it, or note that it may have changed."""
-        entries = (self._session.conversation.entries[entry_id] for entry_id in change.entries)
-        calls = [entry.call for entry in entries if isinstance(entry, ToolCallEntry)]
-        paths = [path for call in calls for path in paths_of(call)]
-        if calls:
-            self._run(self._read_ahead(paths))
 
     async def _read_ahead(self, paths: Sequence[str]) -> None:
         with anyio.move_on_after(LOOK_LIMIT_S):

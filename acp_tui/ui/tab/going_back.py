@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -37,8 +36,8 @@ from acp_tui.ui.tab.taking_out import first_line, message_text, named_since, pro
 if TYPE_CHECKING:
     from acp_tui.ui.tab.tab import Tab
 
-Way: TypeAlias = Literal["here", "fork", "anew", "agent", "files"]
-"""How to go on."""
+Way: TypeAlias = Literal["here", "fork", "anew", "agent", "files", "all"]
+"""How to go on. "files" are the agent's, or all if no tool call names any; "all" is for those of others, too."""
 
 SHORTCUTS: Final[dict[str, tuple[Way, bool]]] = {
     "undo": ("files", False),
@@ -50,22 +49,20 @@ ONLY_BEFORE: Final = "a new tab, told only what came before"
 SUMMARY: Final = "a new tab, told a summary of it"
 WAYS: Final[dict[Way, tuple[str, str, str]]] = {
     "here": ("Go on here", "edit it; what came after stays", ""),
-    "fork": (
-        "Go on in a fork",
-        "a new tab; it remembers what came after, too",
-        "a new tab; this session stays as it is",
-    ),
     "anew": ("Go on in a new session", ONLY_BEFORE, SUMMARY),
+    "fork": ("Go on in a fork", "a new tab that remembers what came after", "a new tab; this session stays as it is"),
     "agent": ("Go on with another agent", ONLY_BEFORE, SUMMARY),
-    "files": ("Put the files back", "", ""),
+    "files": ("Put the agent's files back", "", ""),
 }
 """The label of each, and what it does from a prompt, and from the session as it is now."""
+FILES: Final = ("files", "all")
+ALL_FILES: Final = "Put all files back"
 FROM_PROMPT: Final = "choose a prompt for that"
 KEYS: Final = "{move_up} {move_down} move · {next_field} how to go on · {list_choose} do it · {dialog_close} close"
 READING: Final = "reading the files"
 UNKNOWN: Final = "changes unknown"
-NOT_NAMED: Final = "maybe not the agent's"
-OTHERS: Final = "{count} of these may not be the agent's: {{list_choose}} again puts all of them back"
+OTHERS: Final = "may be yours"
+ASKS: Final = "{count:,} of these may be yours: {{list_choose}} again puts all back"
 FIND_LIMIT_S: Final = 0.5
 NARROW_CELLS: Final = 60
 ROWS_AROUND_FILES: Final = 10
@@ -83,6 +80,26 @@ class SentPrompt(NamedTuple):
     """How long ago it was sent; "" if that isn't known."""
     knows_files: bool = False
     """Whether the files are known as they were then."""
+
+
+class ChangedFiles(NamedTuple):
+    """What has changed since a prompt."""
+
+    named: list[ChangedPath]
+    """The agent's: what a tool call since then names."""
+    unnamed: list[ChangedPath]
+    """What a command has changed, or the user."""
+
+    def others(self, way: Way) -> Sequence[ChangedPath]:
+        """Those that this way puts back although they may not be the agent's."""
+        return self.unnamed if way == "all" or (way == "files" and not self.named) else ()
+
+    def put_back(self, way: Way) -> Sequence[ChangedPath]:
+        return (*self.others(way), *self.named) if way in FILES else ()
+
+    def summary(self, way: Way) -> str:
+        count = f"{len(self.unnamed):,} " * bool(self.named)
+        return summary_of(self.put_back(way)) + f", {count}{OTHERS}" * bool(self.others(way))
 
 
 class GoingBack:
@@ -122,37 +139,42 @@ class GoingBack:
                 self._write(self._tab, self._text(entry))
                 self._tab.screen.set_focus(self._tab.prompt)
             case ("fork", prompt):
-                typed = self._tab.prompt.draft if prompt is None else ""  # after the command
-                fork = await self._fork(prompt)
-                if typed:
+                source, typed = self._session, self._tab.prompt.draft  # after the command
+                title = source.conversation.shown_title or "the session above"
+                fork = await self._tab.app.open_tab(
+                    self._tab.link, source.cwd, lambda sessions: sessions.fork(source, title)
+                )
+                if prompt is not None:
+                    self._write(fork, self._text(prompt.entry))
+                elif typed:
                     fork.prompt.put_before(typed)
                     self._tab.prompt.discard_draft()
             case ("anew", prompt):
-                tab = await self._tab.app.open_tab(self._tab.link, self._session.cwd)
-                self._write(tab, self._told(prompt))
+                self._write(await self._tab.app.open_tab(self._tab.link, self._session.cwd), self._told(prompt))
             case ("agent", prompt):
                 await self._hand_over(prompt)
-            case ("files", SentPrompt() as prompt):
-                await self._put_back(prompt, dialog.seen)
+            case (("files" | "all") as way, SentPrompt() as prompt):
+                await self._put_back(prompt, dialog.changed, way)
 
     # What can be done
 
-    def ways(self, prompt: SentPrompt | None, changed: Mapping[str, ChangedPath] | None) -> Sequence[PickerRow[Way]]:
-        """The same from each prompt. `changed` are the files changed since then; None while that isn't known."""
+    def ways(self, prompt: SentPrompt | None, changed: ChangedFiles | None) -> Sequence[PickerRow[Way]]:
+        """The same from each prompt, but for files. `changed` are those since then; None while that isn't known."""
         labels, from_prompt, from_now = zip(*WAYS.values(), strict=True)
-        return [
-            PickerRow(
-                way,
-                label,
-                summary_of(changed) if way == "files" and changed else about,
-                is_disabled_reason=self._why_not(way, prompt, changed),
-            )
+        rows = [
+            PickerRow(way, label, about, is_disabled_reason=self._why_not(way, prompt, changed))
             for way, label, about in zip(
                 WAYS, aligned(labels), from_now if prompt is None else from_prompt, strict=True
             )
         ]
+        if changed is not None and any(changed):
+            *rows, files = rows
+            everything = ALL_FILES.ljust(len(files.label))
+            rows += [PickerRow("files", files.label if changed.named else everything, changed.summary("files"))]
+            rows += [PickerRow("all", everything, changed.summary("all"))] * all(changed)
+        return rows
 
-    def _why_not(self, way: Way, prompt: SentPrompt | None, changed: Mapping[str, ChangedPath] | None) -> str:
+    def _why_not(self, way: Way, prompt: SentPrompt | None, changed: ChangedFiles | None) -> str:
         """Why that can't be done; "" if it can."""
         agent = self._tab.link.agent
         match way:
@@ -170,7 +192,7 @@ class GoingBack:
                 return "its agent can't be started here"
             case "files" if prompt is not None and not prompt.knows_files:
                 return "acp-tui has no copy from then"
-            case "files" if not changed:
+            case "files" if changed is None or not any(changed):
                 return "no file has changed since" if changed is not None else READING
         return ""
 
@@ -184,17 +206,21 @@ class GoingBack:
 
     async def changed(self, prompt: SentPrompt | None, *, until_next: bool = False) -> Mapping[str, ChangedPath] | None:
         """The files changed since this prompt, or until the next one; None if that isn't known."""
-        if self._moments is None or prompt is None:
-            return None
         with suppress(ChangesError):
-            return await self._moments.changed(prompt.entry, until_next=until_next)
+            if self._moments is not None and prompt is not None:
+                return await self._moments.changed(prompt.entry, until_next=until_next)
         return None
 
-    def remarked(self, prompt: SentPrompt, files: Sequence[ChangedPath]) -> list[tuple[ChangedPath, str]]:
-        """Each with a remark if no tool call since the prompt names it: a command changed it, or someone else."""
-        named = named_since(self._session.conversation, prompt.entry, self._session.cwd)
-        root = os.path.realpath(self._session.cwd)
-        return [(each, NOT_NAMED * (f"{root}/{each.path}" not in named)) for each in files]
+    async def changed_files(self, prompt: SentPrompt | None) -> ChangedFiles | None:
+        """The same since this prompt, by who may have changed them."""
+        changed = await self.changed(prompt)
+        if changed is None or prompt is None:
+            return None
+        named = named_since(self._session.conversation, prompt.entry, self._session.cwd) if changed else ()
+        files = ChangedFiles([], [])
+        for path, change in sorted(changed.items()):
+            (files.named if path in named else files.unnamed).append(change)
+        return files
 
     async def _last_with_changes(self) -> SentPrompt | None:
         """The last prompt since which files have changed; None if there is none, or it isn't found at once."""
@@ -204,23 +230,17 @@ class GoingBack:
                     return prompt
         return None
 
-    async def _put_back(self, prompt: SentPrompt, seen: Mapping[str, ChangedPath]) -> None:
+    async def _put_back(self, prompt: SentPrompt, changed: ChangedFiles, way: Way) -> None:
         assert self._moments is not None
-        failures = await self._moments.put_back(prompt.entry, [*seen.values()])
-        done = len(seen) - len(failures)
+        chosen, total = changed.put_back(way), len(changed.put_back("all"))
+        failures = await self._moments.put_back(prompt.entry, chosen)
+        done = len(chosen) - len(failures)
         undo = self._tab.hint(": {show_changes} {undo_revert} undoes that") if done else ""
-        said = f"Put back {files(done)} as before prompt {prompt.number}{undo}{failed(failures)}"
+        count = f"{done:,} of " * (done < total)
+        said = f"Put back {count}{files(total)} as before prompt {prompt.number}{undo}{failed(failures)}"
         self._tab.say(said, severity="warning" if failures else "information")
 
     # Elsewhere
-
-    async def _fork(self, prompt: SentPrompt | None) -> Tab:
-        source = self._session
-        title = source.conversation.shown_title or "the session above"
-        tab = await self._tab.app.open_tab(self._tab.link, source.cwd, lambda sessions: sessions.fork(source, title))
-        if prompt is not None:
-            self._write(tab, self._text(prompt.entry))
-        return tab
 
     async def _hand_over(self, prompt: SentPrompt | None) -> None:
         choice = await choose_agent(self._tab.app, "Go on with another agent", last=self._tab.link.name)
@@ -257,9 +277,7 @@ class _PromptRows(RowList):
     left = 0
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        around = self._rows_around_low if self.screen.has_class("-low") else self._rows_around
-        room = max(self.app.size.height - around, 3) - self.left
-        return min(super().get_content_height(container, viewport, width), room)
+        return min(super().get_content_height(container, viewport, width), self.room - self.left)
 
     def _row_segments(self, index: int, width: int, palette: Palette) -> list[Segment]:
         *before, end = super()._row_segments(index, width, palette)
@@ -269,10 +287,10 @@ class _PromptRows(RowList):
 
 
 class _WayRows(RowList):
-    """On a low screen, only the way at the cursor. Otherwise as high from each prompt, so that nothing moves."""
+    """On a low screen, only the way at the cursor. Otherwise as high from each prompt, so that little moves."""
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        return 1 if self.screen.has_class("-low") else len(WAYS)
+        return 1 if self.screen.has_class("-low") else max(len(self.rows), len(WAYS))
 
     def mark_of(self, index: int) -> str:
         if index == self.cursor:
@@ -304,18 +322,22 @@ class PromptList(FilteredList):
 class WayList(FilteredList, can_focus=False):
     """How to go on. The keyboard stays with the prompts. A click marks a way, and a second one does it."""
 
-    def __init__(self, rows: Sequence[PickerRow[Way]], way: Way) -> None:
-        self.way = way
-        super().__init__(self._fitting(rows), has_search=False)
+    def __init__(self, way: Way) -> None:
+        self._wanted = way
+        """What the user has chosen last, wherever that is there."""
+        super().__init__(has_search=False)
         self._list = _WayRows()
 
-    def show_ways(self, rows: Sequence[PickerRow[Way]]) -> None:
-        self.show_rows(self._fitting(rows))
-        self.go_to(self.way)
+    @property
+    def way(self) -> Way:
+        way: Way = self._wanted if self.row is None else self.row.value
+        return way
 
-    def _fitting(self, rows: Sequence[PickerRow[Way]]) -> list[PickerRow[Way]]:
-        """Those that are possible from here in any session, and what the user has chosen."""
-        return [row for row in rows if row.is_disabled_reason != FROM_PROMPT or row.value == self.way]
+    def show_ways(self, rows: Sequence[PickerRow[Way]]) -> None:
+        """Show those that are possible from here in any session, and what the user has chosen."""
+        wanted = FILES if self._wanted in FILES else (self._wanted,)
+        self.show_rows(row for row in rows if row.is_disabled_reason != FROM_PROMPT or row.value in wanted)
+        self.go_to(self._wanted if any(row.value == self._wanted for row in self.all) else "files")
 
     def step(self, step: int) -> None:
         """Mark the next way that can be gone, or the one before; after the last one, the first."""
@@ -325,15 +347,14 @@ class WayList(FilteredList, can_focus=False):
         self._mark()
 
     def _mark(self) -> None:
-        assert self.row is not None
-        self.way = self.row.value
+        self._wanted = self.way
         self._show_about()
 
     @on(RowList.Clicked)
     def _mark_clicked(self, event: RowList.Clicked) -> None:
         event.stop()
         event.prevent_default()
-        is_again = self.row is not None and self.row.value == self.way
+        is_again = self.way == self._wanted
         self._mark()
         if is_again:
             self.action_choose()
@@ -361,7 +382,7 @@ class FileRows(LineView):
 class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
     """Returns how to go on, and from which prompt: None for the session as it is now.
 
-    The title says what Enter does. The keyboard stays with the list of prompts.
+    The keyboard stays with the list of prompts.
     """
 
     PLACE: Final = "prompts"
@@ -372,24 +393,21 @@ class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
         self._source = source
         self._prompt = prompt
         """The prompt that the ways are shown for."""
-        self.seen: Mapping[str, ChangedPath] = {}
+        self.changed = ChangedFiles([], [])
         """What has changed since the prompt, as shown."""
-        self._remarked: Sequence[tuple[ChangedPath, str]] | None = None
-        """The same with remarks, once they were to be shown."""
         self._changed: dict[EntryId, str] = {}
         """What has changed from a prompt to the next one."""
         self._is_stale = asyncio.Event()
         """Set when what is known of changes may no longer be so."""
         self._prompts = PromptList()
-        self._ways = WayList(source.ways(prompt, None), way)
+        self._ways = WayList(way)
         self._files = FileRows()
         super().__init__("Go back to a prompt", KEYS, self._prompts, self._ways, self._files)
 
     def on_mount(self) -> None:
-        prompt = self._prompt
         self._prompts.show_rows(self._rows())
-        self._prompts.go_to(prompt)
-        self._ways.go_to(self._ways.way)
+        self._prompts.go_to(self._prompt)
+        self._show_ways(None)
         self._prompts.search()
         self._follow()
 
@@ -420,16 +438,16 @@ class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
 
     async def _compare(self) -> None:
         prompt = self._prompt
-        changed = await self._source.changed(prompt)
+        files = await self._source.changed_files(prompt)
         if prompt == self._prompt:
-            self._show_ways(changed)
+            self._show_ways(files)
         for each in self._source.prompts:
             if self._is_stale.is_set():
                 return
             before = self._changed.get(each.entry)
             if before is None or each == self._source.prompts[0]:  # only the last one's still grow
                 changed = await self._source.changed(each, until_next=True)
-                now = UNKNOWN * bool(each.age) if changed is None else summary_of(changed)
+                now = UNKNOWN * bool(each.age) if changed is None else summary_of(changed.values())
                 self._changed[each.entry] = now
                 if now != (before or ""):
                     self._prompts.show_rows(self._rows())
@@ -447,28 +465,16 @@ class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
             self._is_stale.set()
         self._show_way()
 
-    def _show_ways(self, changed: Mapping[str, ChangedPath] | None) -> None:
+    def _show_ways(self, changed: ChangedFiles | None) -> None:
         """Show how to go on from the prompt, since which these files have changed; None while that isn't known."""
-        self.seen, self._remarked = changed or {}, None
+        self.changed = changed or ChangedFiles([], [])
         self._ways.show_ways(self._source.ways(self._prompt, changed))
 
     @on(events.Resize)
     def _show_way(self) -> None:
         """Show what Enter would do, and to which files."""
-        is_files = self._ways.way == "files"
-        if is_files and self._remarked is None and self._prompt is not None:
-            files = sorted(self.seen.values(), key=lambda change: change.path)
-            self._remarked = self._source.remarked(self._prompt, files)
-        self._prompts.leave(self._files.show((self._remarked or ()) if is_files else ()))
-
-    def _is_agreed(self) -> bool:
-        """Whether the user knows that not all of the files need be the agent's; the first time, say so."""
-        others = sum(bool(remark) for _, remark in self._remarked or ())
-        keys, asks = keys_of(self), OTHERS.format(count=others)
-        if keys is None or not others or keys.asked_again == asks:
-            return True
-        keys.warn_on(self, asks, asks)
-        return False
+        files, others = self.changed.put_back(self._ways.way), len(self.changed.others(self._ways.way))
+        self._prompts.leave(self._files.show([(each, OTHERS * (at < others)) for at, each in enumerate(files)]))
 
     def action_choose(self, step: int) -> None:
         """Mark the next way to go on, or the one before."""
@@ -476,8 +482,13 @@ class GoBackDialog(Dialog[tuple[Way, SentPrompt | None] | None]):
 
     @on(FilteredList.Chosen)
     def _take_way(self, message: FilteredList.Chosen) -> None:
-        if isinstance(message.row.value, str):  # a way
-            if self._ways.way != "files" or self._is_agreed():
-                self.dismiss((self._ways.way, self._prompt))
-        else:
+        if not isinstance(message.row.value, str):  # a prompt
             self._ways.action_choose()
+            return
+        way = self._ways.way
+        others = len(self.changed.others(way))
+        keys, asks = keys_of(self), ASKS.format(count=others)
+        if keys is not None and others and keys.asked_again != asks:
+            keys.warn_on(self, asks, asks)
+        else:
+            self.dismiss((way, self._prompt))

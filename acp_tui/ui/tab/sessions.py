@@ -218,8 +218,7 @@ class HistoryController:
             await app.tabs.go_to(self._tab)
 
     def move(self, key: str, direction: int) -> None:
-        tab = self._tab_at(key)
-        if tab is not None:
+        if (tab := self._tab_at(key)) is not None:
             self._tab.app.tabs.move(tab, direction)
 
     # Sources of sessions
@@ -301,12 +300,11 @@ class HistoryController:
 
     def tab_of(self, session: PastSession) -> Tab | None:
         """The tab that shows the session, or opens it."""
-        return next((tab for tab in self._tab.app.tabs if self._is_in(tab, session)), None)
-
-    def _is_in(self, tab: Tab, session: PastSession) -> bool:
-        if isinstance(tab.stage, Starting) and tab.starter.past is not None:
-            return tab.starter.past.key == session.key
-        return is_shown(session, tab.session, tab.link)
+        for tab in self._tab.app.tabs:
+            past = tab.starter.past if isinstance(tab.stage, Starting) else None
+            if is_shown(session, tab.session, tab.link) if past is None else past.key == session.key:
+                return tab
+        return None
 
     def _why_not(self, session: PastSession) -> str:
         """Why no agent can open the session; "" if one can."""
@@ -421,8 +419,7 @@ class HistoryController:
         tab, hosted, app = self._tab_at(row.key), self._hosted.get(row.key), self._tab.app
         if tab is not None:
             await app.tabs.go_to(tab)
-            return
-        if hosted is not None:
+        elif hosted is not None:
             link = app.link_to(hosted.command, hosted.cwd)
             await app.open_tab(link, hosted.cwd, hosted.open_in, chosen_in=self._tab)
         elif row.past is not None:
@@ -545,9 +542,9 @@ class Welcoming:
         self._tab.offered = [one.session_id for one in self._left]
         rows = [replace(row_of(one, *self._history.judge(one)), group="") for one in useful[:MAX_KEPT]]
         self._recent = {row.key: row for row in rows}
-        if len(self._left) > 1:
-            other = "other " * (len(self._tab.app.tabs) > 1)
-            title = f"The {len(self._left)} {other}tabs that you had open"
+        has_others = len(self._tab.app.tabs) > 1
+        if len(self._left) > (not has_others):  # a single one is the first of the recent ones
+            title = self._left_tabs("other " * has_others)
             rows = [SessionRow(LEFT, title, "", None, "", cwd, None), *rows[: MAX_KEPT - 1]]
         make_rows = partial(session_rows, rows, here=cwd, now=datetime.now().astimezone())
         folder = from_home(cwd) + (f" · git {branch}" if branch else "")
@@ -558,11 +555,15 @@ class Welcoming:
         tab, entered = self._tab, self._tab.writing.entered
         with suppress(ClientError):
             self._left = [*filter(self._is_useful, await self._history.left(tab.cwd))]
-        count = len(self._left)
-        if count and (way := tab.hint(f"{{begin_session}} offers {'them' if count > 1 else 'it'}")):
-            told = f"The {f'{count} other tabs' if count > 1 else 'other tab'} that you had open: {way}"
+        them = "them" if len(self._left) > 1 else "it"
+        if self._left and (way := tab.hint(f"{{begin_session}} offers {them}")):
+            told = f"{self._left_tabs('other ')}: {way}"
             tab.app.notices.is_over[told] = lambda: tab.writing.entered > entered or len(tab.app.tabs) > 1
             tab.app.notify(told, timeout=REMINDED_S, markup=False)
+
+    def _left_tabs(self, other: str) -> str:
+        count = len(self._left)
+        return f"The {f'{count} {other}tabs' if count > 1 else f'{other}tab'} that you had open"
 
     def _is_useful(self, past: PastSession) -> bool:
         """Whether something was said in the session and it can be shown again."""

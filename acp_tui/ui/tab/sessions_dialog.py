@@ -661,7 +661,8 @@ class SessionsDialog(Dialog[Act | None]):
             way, what = ("Bring it back", "") if session.is_archived else ("Archive it", "a search finds it")
             all_of_it = " · ".join(("can't be undone", *fate))
             rows = [PickerRow(False, way, what), PickerRow(True, "Delete it", all_of_it, needs_care=True)]
-            question = f"Remove {'the pinned ' * session.is_pinned}“{title}” from this list"
+            remove = f"Remove {'the pinned ' * session.is_pinned}“{title}” from this list"
+            question = f"“{title}” is archived" if session.is_archived else remove
             is_deleted = await self.app.push_screen_wait(Picker(question, rows[: 1 + bool(fate)], search=False))
         if is_deleted:
             await self._source.delete(session)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from anyio import to_thread
 
 from acp_tui.client.save_content import Saveable, save_block
 from acp_tui.client.sessions.session import Session
-from acp_tui.conversation import buffers, content, tool_calls, tool_text, wording
+from acp_tui.conversation import QUIET_KINDS, content, tool_calls, tool_text, wording
 from acp_tui.conversation.conversation import Conversation, snapshot
 from acp_tui.conversation.entries import Compaction, Entry, EntryId, Message, OwnCommand, TerminalState, ToolCallEntry
 from acp_tui.conversation.facts import SessionId
@@ -27,6 +27,7 @@ from acp_tui.ui.kit.pickers import Picker
 from acp_tui.ui.kit.row_list import PickerRow
 from acp_tui.ui.rendering.links import file_of
 from acp_tui.ui.rendering.markdown import markdown_parser
+from acp_tui.ui.rendering.wrapping import cut
 from acp_tui.ui.session.panel import SessionPanel
 from acp_tui.ui.tab.stage import NO_SESSION
 
@@ -109,14 +110,12 @@ class TakeOut:
     async def edit_location(self) -> None:
         """Open a file that a tool call works on in the user's editor, which gets the terminal."""
         location = await self._choose(locations_of, self._shown, "Which file do you want to open?", "names no file")
-        if location is None:
-            return
-        await self._edit(self._cwd / location.path, location.line, self._shown(location))
+        if location is not None:
+            await self._edit(self._cwd / location.path, location.line, self._shown(location))
 
     async def open_link(self, target: str) -> None:
         """Open the file that a link leads to in the user's editor, or the page in the browser."""
-        file = file_of(target)
-        if file is not None:
+        if (file := file_of(target)) is not None:
             await self._edit(Path(file.path), file.line, file.path)
             return
         problem = await open_page(target)
@@ -133,10 +132,9 @@ class TakeOut:
     async def save_attached(self) -> None:
         """Save a picture, sound, or file that the agent attached in the session's directory."""
         block = await self._choose(attached_to, block_label, "Which one do you want to save?", "has nothing attached")
-        if block is None:
-            return
-        file = await to_thread.run_sync(save_block, block, self._cwd)
-        self._say(f"Saved as {make_visible_path(wording.from_home(file))}", is_problem=False)
+        if block is not None:
+            file = await to_thread.run_sync(save_block, block, self._cwd)
+            self._say(f"Saved as {make_visible_path(wording.from_home(file))}", is_problem=False)
 
     async def stop_one(self) -> None:
         """Ask the agent to stop what the entry shows, if it supports that. The turn goes on."""
@@ -241,35 +239,43 @@ def locations_of(entry: Entry) -> Sequence[tool_calls.Location]:
     call = entry.call
     named = {(one.path, one.line): one for one in call.locations}
     known = {one.path for one in call.locations}
-    changed = {path: tool_calls.Location(path) for path in tool_calls.changed_paths(call.content) if path not in known}
+    paths = tool_calls.changed_paths(entry.shown_content)
+    changed = {path: tool_calls.Location(path) for path in paths if path not in known}
     return [*named.values(), *changed.values()]
 
 
 def named_since(conversation: Conversation, entry: EntryId, cwd: Path) -> set[str]:
-    """The paths of the files that the agent's tool calls name from this entry on, in their real folders."""
-    paths = {cwd / place.path for one in conversation.entries[entry:] for place in locations_of(one)}
-    return {f"{os.path.realpath(path.parent)}/{path.name}" for path in paths}
+    """The files below `cwd` that tool calls name from this entry on, except those that only read, or did nothing."""
+    paths: set[str] = set()
+    for one in conversation.entries[entry:]:
+        if isinstance(one, ToolCallEntry) and not (
+            one.is_rejected
+            or one.call.kind in QUIET_KINDS
+            or one.call.status in (tool_calls.FAILED, tool_calls.CANCELLED)
+        ):
+            paths.update(location.path for location in locations_of(one))
+            raw = one.call.raw_input if isinstance(one.call.raw_input, Mapping) else {}
+            paths.update(raw[name] for name in tool_text.FILE_NAMES if isinstance(raw.get(name), str))
+    full = {os.path.normpath(cwd / path) for path in paths}
+    roots = {f"{cwd}/", f"{os.path.realpath(cwd)}/"}
+    named = {path.removeprefix(root) for path in full for root in roots if path.startswith(root)}
+    subagents = [one.conversation for one in conversation.subagents.values() if one.entry >= entry]
+    return named.union(*(named_since(one, EntryId(0), cwd) for one in subagents))
 
 
 def attached_to(entry: Entry) -> Sequence[Saveable]:
     """The blocks that can be saved as files, if they are from the agent and for the user."""
     saveable = content.Image | content.Audio | content.BlobResource | content.TextResource
-    return [block for block in _blocks_of(entry) if isinstance(block, saveable) and content.is_for_user(block)]
-
-
-def _blocks_of(entry: Entry) -> Iterable[content.ContentBlock]:
+    blocks: Iterable[object] = ()
     match entry:
-        case Message(role="agent" | "thought", parts=parts):
-            return [part for part in parts if not isinstance(part, buffers.TextBuffer)]
+        case Message(role="agent" | "thought", parts=blocks) | Compaction(summary=blocks):
+            pass
         case ToolCallEntry(call=call):
-            return [item.block for item in call.content if isinstance(item, tool_calls.BlockContent)]
-        case Compaction(summary=summary):
-            return summary
-        case _:
-            return ()
+            blocks = [item.block for item in call.content if isinstance(item, tool_calls.BlockContent)]
+    return [block for block in blocks if isinstance(block, saveable) and content.is_for_user(block)]
 
 
-MAX_COMMAND_CHARACTERS = 60
+MAX_COMMAND_CELLS: Final = 60
 """Of a command in a notice."""
 
 
@@ -285,20 +291,17 @@ class TerminalsController:
         """Press Ctrl+C in the user's newest command, or end it. False if none runs."""
         session = self._tab.session
         state = session.conversation.own_command if session is not None else None
-        if session is None or state is None:
-            return False
-        self._stop(session, state)
-        return True
+        if session is not None and state is not None:
+            self._stop(session, state)
+        return state is not None
 
     async def take_over(self) -> None:
         """Give the keyboard to a terminal until the user takes it back."""
-        chosen = self._choose()
-        if chosen is None:
-            return
-        panel, (session, state) = self._tab.panel, chosen
-        assert panel is not None
-        await self._tab.ask(TakeOver(session, state, panel.view.terminal_screens, clock=self._tab.clock))
-        panel.post_message(SessionPanel.FactsChanged())  # show what the agent has asked in the meantime
+        if chosen := self._choose():
+            panel, (session, state) = self._tab.panel, chosen
+            assert panel is not None
+            await self._tab.ask(TakeOver(session, state, panel.view.terminal_screens, clock=self._tab.clock))
+            panel.post_message(SessionPanel.FactsChanged())  # show what the agent has asked in the meantime
 
     def stop(self) -> None:
         """Press Ctrl+C in a command, and say so; end it if that was pressed before."""
@@ -327,8 +330,13 @@ class TerminalsController:
         if session is None:
             self._tab.say(f"{NO_SESSION}.", severity="warning")
             return None
-        known = session.conversation.terminals
-        shown = [known[one] for one in _terminals_of(in_view(self._tab)[1]) if one in known]
+        known, ids = session.conversation.terminals, list[tool_calls.TerminalId]()
+        match in_view(self._tab)[1]:
+            case OwnCommand(terminal_id=terminal_id):
+                ids = [terminal_id]
+            case ToolCallEntry(call=call):
+                ids = [item.terminal_id for item in call.content if isinstance(item, tool_calls.TerminalContent)]
+        shown = [known[one] for one in ids if one in known]
         running = [state for state in shown or known.values() if state.is_ours and not state.has_exited]
         if not running:
             why = "The command is no longer running." if shown else "No command is running."
@@ -338,21 +346,8 @@ class TerminalsController:
         return session, (waiting or running)[-1]
 
     def _tell(self, state: TerminalState, what: str, is_over: Callable[[], bool] | None = None) -> None:
-        command = make_visible_line(state.command or "a terminal")
-        if len(command) > MAX_COMMAND_CHARACTERS:
-            command = command[: MAX_COMMAND_CHARACTERS - 1] + "…"
+        command = cut(make_visible_line(state.command or "a terminal"), MAX_COMMAND_CELLS)
         self._tab.say(f"{what}: {command}", is_over=is_over)
-
-
-def _terminals_of(entry: Entry | None) -> Sequence[tool_calls.TerminalId]:
-    """The terminals that an entry shows, from top to bottom."""
-    match entry:
-        case OwnCommand(terminal_id=terminal_id):
-            return (terminal_id,)
-        case ToolCallEntry(call=call):
-            return [item.terminal_id for item in call.content if isinstance(item, tool_calls.TerminalContent)]
-        case _:
-            return ()
 
 
 def message_text(conversation: Conversation, entry_id: EntryId) -> str:

@@ -1,6 +1,6 @@
 """Pictures of the dialogs. To update them, run `pytest tests/ui/dialogs --snapshot-update` and look at each."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -16,14 +16,13 @@ from acp_tui.client.changes import ChangedPath
 from acp_tui.conversation.entries import EntryId
 from acp_tui.conversation.facts import AuthMethod, BooleanOption, Choice, HttpServer, SelectOption, StdioServer
 from acp_tui.protocol.roles import AgentCapabilities
-from acp_tui.ui.changes.follower import summary_of
 from acp_tui.ui.commands.help import HelpScreen
 from acp_tui.ui.dialogs.agent_offers import AgentFacts, CapabilityCard, LoginDialog, OptionsDialog
 from acp_tui.ui.dialogs.agents import InstallQuestion
 from acp_tui.ui.dialogs.trust import TrustDialog
 from acp_tui.ui.kit.pickers import Picker
 from acp_tui.ui.kit.row_list import PickerRow
-from acp_tui.ui.tab.going_back import NOT_NAMED, GoBackDialog, GoingBack, SentPrompt, Way
+from acp_tui.ui.tab.going_back import FILES, ChangedFiles, GoBackDialog, GoingBack, SentPrompt, Way
 from acp_tui.ui.tab.sessions_dialog import SessionsDialog
 from support.dialogs import SIZE, DialogApp, DialogPage, SampleSessions
 
@@ -92,16 +91,19 @@ class _Prompts:
         SentPrompt(EntryId(0), 1, "Fix the failing test in durations.py", "1 h ago"),
     )
 
-    def ways(self, prompt: SentPrompt | None, changed: Mapping[str, ChangedPath] | None) -> list[PickerRow[Way]]:
+    def ways(self, prompt: SentPrompt | None, changed: ChangedFiles | None) -> list[PickerRow[Way]]:
+        files, everything = ("", "") if changed is None else map(changed.summary, FILES)
         return [
-            PickerRow("here", "Go on here               ", "edit it; what came after stays"),
-            PickerRow("fork", "Go on in a fork          ", is_disabled_reason="Claude Code can't fork sessions"),
-            PickerRow("anew", "Go on in a new session   ", "a new tab, told only what came before"),
-            PickerRow("files", "Put the files back       ", summary_of(changed or {})),
+            PickerRow("here", "Go on here                 ", "edit it; what came after stays"),
+            PickerRow("fork", "Go on in a fork            ", is_disabled_reason="Claude Code can't fork sessions"),
+            PickerRow("anew", "Go on in a new session     ", "a new tab, told only what came before"),
+            PickerRow("files", "Put the agent's files back ", files),
+            PickerRow("all", "Put all files back         ", everything),
         ]
 
-    def remarked(self, prompt: SentPrompt, files: Sequence[ChangedPath]) -> list[tuple[ChangedPath, str]]:
-        return [(file, NOT_NAMED * (file.path == "b")) for file in files]
+    async def changed_files(self, prompt: SentPrompt) -> ChangedFiles:
+        named, unnamed = (await self.changed(prompt)).values()
+        return ChangedFiles([named], [unnamed])
 
     async def catch_up(self) -> None:
         pass

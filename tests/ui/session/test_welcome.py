@@ -291,11 +291,16 @@ async def test_who_says_something_else_where_they_are_offered_is_done_with_them(
         await desk.until(lambda: left_in(tmp_path) == ["unrecorded", "s1"])
 
 
-async def test_one_tab_that_was_open_is_only_a_recent_session(past: None, tmp_path: Path, open_desk: OpenDesk) -> None:
+async def test_one_tab_that_was_open_is_a_recent_session_and_named_beside_others(
+    past: None, tmp_path: Path, open_desk: OpenDesk
+) -> None:
     remember_left(tmp_path, lambda: (["demo-1"], ()))
-    async with open_desk(SESSION, "serve_until_closed()") as desk:
+    more = 'answer(expect("session/new"), sessionId="s2")\n'
+    async with open_desk(SESSION, more, "serve_until_closed()") as desk:
         await desk.shows("1 How are zebras made?")
         assert "that you had open" not in desk.text
+        await desk.press("ctrl+n")
+        await desk.shows("1 The other tab that you had open", "2 How are zebras made?")
 
 
 async def test_a_prompt_may_begin_with_a_digit(past: None, open_desk: OpenDesk) -> None:

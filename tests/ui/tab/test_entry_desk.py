@@ -22,11 +22,13 @@ from acp_tui.conversation.content import (
     Text,
     TextResource,
 )
+from acp_tui.conversation.entries import EntryId, Message
+from acp_tui.conversation.facts import SessionId
 from acp_tui.conversation.tool_calls import BlockContent, Location, TextDiff
-from acp_tui.conversation.updates import MessageChunk, PromptSent, SessionUpdate
+from acp_tui.conversation.updates import MessageChunk, PromptSent, SessionUpdate, SubagentSaid
 from acp_tui.ui.base.app import BaseApp
 from acp_tui.ui.conversation.view import ConversationView
-from acp_tui.ui.tab.taking_out import attached_to, locations_of
+from acp_tui.ui.tab.taking_out import attached_to, locations_of, named_since
 from support.desks import Desk
 from support.folding import agent, call, fold, prompt
 from support.screens import RecordedConnection, ScreenApp, new_session, show
@@ -182,6 +184,25 @@ def test_a_place_is_named_once_and_a_changed_file_where_no_place_is_in_it() -> N
     diffs = (TextDiff("/a", "1"), TextDiff("/b", "1"), TextDiff("/b", "2"))
     [entry] = fold(call("c", locations=places, content=diffs)).entries
     assert [(one.path, one.line) for one in locations_of(entry)] == [("/a", 1), ("/a", 2), ("/b", None)]
+
+
+def test_the_agents_files_are_those_that_a_call_names_however_it_does(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "project").symlink_to("real")
+    said = fold(
+        prompt("before"),
+        call("0", locations=(Location("before.py"),)),
+        prompt("now"),
+        call("1", kind="edit", locations=(Location(f"{tmp_path}/project/place.py"),)),
+        call("2", kind="edit", content=(TextDiff(f"{tmp_path}/real/src/../diff.py", "1"),)),
+        call("3", raw_input={"file_path": "src/input.py", "path": 1}),
+        SubagentSaid(SessionId("helper"), call("4", locations=(Location("helper.py"),))),
+        call("5", kind="read", locations=(Location("read.py"),)),
+        call("6", kind="edit", status="failed", locations=(Location("failed.py"),)),
+        call("7", kind="edit", status="cancelled", locations=(Location("cancelled.py"),)),
+    )
+    _, now = (EntryId(at) for at, entry in enumerate(said.entries) if isinstance(entry, Message))
+    assert named_since(said, now, tmp_path / "project") == {"place.py", "diff.py", "src/input.py", "helper.py"}
 
 
 # Attachments

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -17,12 +18,13 @@ from acp_tui.client.changes import tracker
 from acp_tui.ui.changes.follower import FolderChanges
 from acp_tui.ui.kit import answer_guard
 from acp_tui.ui.prompt.input import PromptInput
-from acp_tui.ui.tab.going_back import GoBackDialog
+from acp_tui.ui.tab.going_back import GoBackDialog, GoingBack
 from support.desks import SESSION, Desk, OpenDesk
 from support.screens import Page, open_page
 
 TITLE = "Go back to a prompt"
-UNDO = "◉ Put the files back"
+UNDO = "◉ Put the agent's files back"
+UNDO_ALL = "◉ Put all files back"
 TURN = 'answer(expect("session/prompt"), stopReason="end_turn")\n'
 
 
@@ -87,7 +89,7 @@ async def test_files_that_cannot_be_read_in_time_are_told_as_unknown(
         await desk.press("escape", "escape")
         await desk.shows(TITLE)
         await desk.until(lambda: _aside(desk, "1  first").startswith("changes unknown"))
-        await desk.shows("Put the files back", "acp-tui has no copy from then")
+        await desk.shows("Put the agent's files back", "acp-tui has no copy from then")
 
 
 async def test_files_are_put_back_at_once_and_the_list_of_changes_undoes_it(open_desk: OpenDesk) -> None:
@@ -97,11 +99,11 @@ async def test_files_are_put_back_at_once_and_the_list_of_changes_undoes_it(open
         folder = desk.tabs[0].cwd
         (folder / "first.txt").write_text("changed\n")
         await desk.send("/undo")
-        await desk.shows(UNDO, "2 second", "1 first", "2 files +2 -1")
-        await desk.shows("M first.txt maybe not the agent's")
-        assert _marked(desk) == "Put the files back"
+        await desk.shows(UNDO_ALL, "2 second", "1 first", "2 files +2 -1, may be yours")
+        await desk.shows("M first.txt may be yours")
+        assert _marked(desk) == "Put all files back"
         await desk.press_slowly("enter", "enter")
-        await desk.hides(UNDO)
+        await desk.hides(UNDO_ALL)
         await desk.shows("Put back 2 files as before prompt 2: F5 u undoes that")
         assert (folder / "first.txt").read_text() == "first\n"
         assert not (folder / "second.txt").exists()
@@ -113,30 +115,88 @@ async def test_files_are_put_back_at_once_and_the_list_of_changes_undoes_it(open
         assert (folder / "second.txt").read_text() == "second\n"
 
 
-async def test_a_file_that_no_tool_call_names_may_be_someone_elses(open_desk: OpenDesk) -> None:
-    named = """
-    import os
-    turn = expect("session/prompt")
-    update("tool_call", toolCallId="c", title="Edit", locations=[{"path": os.getcwd() + "/first.txt"}])
-    end(turn)
-    """
-    async with open_desk(SESSION, named, "serve_until_closed()") as desk:
+NAMING = """
+import os
+turn = expect("session/prompt")
+update("tool_call", toolCallId="c", title="Edit", locations=[{"path": os.getcwd() + "/first.txt"}])
+end(turn)
+"""
+
+
+async def test_undo_puts_back_the_agents_files_and_leaves_the_users(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, NAMING, "serve_until_closed()") as desk:
         await desk.has_session()
         await _ask(desk, "first")
         (desk.tabs[0].cwd / "mine.txt").write_text("mine\n")
         await desk.send("/undo")
-        await desk.shows(UNDO, "2 files +2", "A mine.txt maybe not the agent's")
-        await desk.shows("A first.txt")
-        assert "first.txt maybe" not in " ".join(desk.words.split())
+        await desk.shows(UNDO, "Put all files back 2 files +2, 1 may be yours", "A first.txt")
+        assert _marked(desk) == "Put the agent's files back"
+        assert "mine.txt" not in desk.words
         await desk.press_slowly("enter")
-        await desk.shows("1 of these may not be the agent's: Enter again puts all of them back")
+        await desk.shows("Put back 1 of 2 files as before prompt 1: F5 u undoes that")
+        assert not (desk.tabs[0].cwd / "first.txt").exists()
         assert (desk.tabs[0].cwd / "mine.txt").exists()
-        await desk.press_slowly("up", "down", "enter")  # another key takes it back
-        await desk.shows("1 of these may not be the agent's: Enter again puts all of them back")
+
+
+async def test_all_files_are_put_back_only_after_a_question(open_desk: OpenDesk) -> None:
+    async with open_desk(SESSION, NAMING, "serve_until_closed()") as desk:
+        await desk.has_session()
+        await _ask(desk, "first")
+        (desk.tabs[0].cwd / "mine.txt").write_text("mine\n")
+        await desk.send("/undo")
+        await desk.shows(UNDO, "Put all files back 2 files +2, 1 may be yours")
+        await desk.press("tab")
+        await desk.shows(UNDO_ALL, "A mine.txt may be yours", "A first.txt")
+        assert "first.txt may" not in " ".join(desk.words.split())
+        await desk.press_slowly("enter")
+        await desk.shows("1 of these may be yours: Enter again puts all back")
+        await desk.press_slowly("up", "down")  # another key takes it back
+        await desk.shows(UNDO_ALL, "A mine.txt may be yours")
+        await desk.press_slowly("enter")
+        await desk.shows("1 of these may be yours: Enter again puts all back")
         assert (desk.tabs[0].cwd / "mine.txt").exists()
         await desk.press_slowly("enter")
-        await desk.shows("Put back 2 files as before prompt 1")
+        await desk.shows("Put back 2 files as before prompt 1: F5 u undoes that")
         assert not (desk.tabs[0].cwd / "mine.txt").exists()
+
+
+async def test_nothing_is_put_back_before_the_files_are_read(
+    open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def read_for_ever(source: GoingBack) -> None:
+        await asyncio.Event().wait()
+
+    async with open_desk(SESSION, NAMING, "serve_until_closed()") as desk:
+        await desk.has_session()
+        await _ask(desk, "first")
+        monkeypatch.setattr(GoingBack, "catch_up", read_for_ever)
+        await desk.send("/undo")
+        await desk.shows(UNDO, "reading the files")
+        await desk.press_slowly("enter")
+        assert desk.notices[-1].message == "Put the agent's files back: reading the files"
+        assert (desk.tabs[0].cwd / "first.txt").exists()
+
+
+async def test_from_a_prompt_since_which_nobody_else_changed_files_there_is_one_way(open_desk: OpenDesk) -> None:
+    """The way that was chosen where both are comes back there."""
+    async with open_desk(SESSION, TURN, NAMING, "serve_until_closed()") as desk:
+        await desk.has_session()
+        await _ask(desk, "mine", "first")
+        await desk.send("/undo")
+        await desk.shows(UNDO, "1 file +1")
+        assert "Put all files back" not in desk.words
+        await desk.press("down")
+        await desk.shows(UNDO, "Put all files back 2 files +2, 1 may be yours")
+        await desk.press("tab")
+        await desk.shows(UNDO_ALL, "A mine.txt may be yours")
+        await desk.press("up")
+        await desk.shows(UNDO, "1 file +1")
+        assert "Put all files back" not in desk.words
+        await desk.press("down")
+        await desk.shows(UNDO_ALL, "A mine.txt may be yours")
+        await desk.press_slowly("ctrl+home", "enter")
+        await desk.shows("choose a prompt for that")
+        assert desk.notices[-1].message == "Put the agent's files back: choose a prompt for that"
 
 
 async def test_a_file_that_changed_since_the_dialog_showed_it_is_not_put_back(
@@ -146,7 +206,7 @@ async def test_a_file_that_changed_since_the_dialog_showed_it_is_not_put_back(
         await desk.has_session()
         await _ask(desk, "first")
         await desk.send("/undo")
-        await desk.shows(UNDO, "1 file +1")
+        await desk.shows(UNDO_ALL, "1 file +1")
         post = GoBackDialog.post_message
 
         def post_late(dialog: GoBackDialog, message: Message) -> bool:
@@ -155,7 +215,7 @@ async def test_a_file_that_changed_since_the_dialog_showed_it_is_not_put_back(
         monkeypatch.setattr(GoBackDialog, "post_message", post_late)
         (desk.tabs[0].cwd / "first.txt").write_text("by\nsomeone\nelse\n")
         await desk.press_slowly("enter", "enter")
-        await desk.shows("Put back 0 files as before prompt 1. 'first.txt' has changed since you saw it")
+        await desk.shows("Put back 0 of 1 file as before prompt 1. 'first.txt' has changed since you saw it")
         assert (desk.tabs[0].cwd / "first.txt").read_text() == "by\nsomeone\nelse\n"
 
 
@@ -166,7 +226,7 @@ async def test_undo_begins_at_the_last_prompt_since_which_files_have_changed(ope
         (desk.tabs[0].cwd / "second.txt").unlink()
         await (await desk.has_read_files()).rescan()
         await desk.send("/undo")
-        await desk.shows(UNDO, "1 file +1")
+        await desk.shows(UNDO_ALL, "1 file +1")
         await desk.press_slowly("enter", "enter")
         await desk.shows("Put back 1 file as before prompt 1: F5 u undoes that")
 
@@ -177,9 +237,9 @@ async def test_the_list_of_files_does_not_push_the_chosen_prompt_out_of_view(ope
         await desk.pilot.resize_terminal(80, 24)
         await _ask(desk, "first", "second", "third")
         await desk.send("/undo")
-        await desk.shows(UNDO)
+        await desk.shows(UNDO_ALL)
         await desk.press("down", "down")
-        await desk.shows(UNDO, "A first.txt", "A second.txt", "A third.txt", "1 first")
+        await desk.shows(UNDO_ALL, "A first.txt", "A second.txt", "A third.txt", "1 first")
 
 
 async def test_each_prompt_says_what_it_changed(open_desk: OpenDesk) -> None:
@@ -195,7 +255,7 @@ async def test_each_prompt_says_what_it_changed(open_desk: OpenDesk) -> None:
         await desk.until(lambda: _aside(desk, "1  first").startswith("1 file +1"))
         assert _aside(desk, "1  first").endswith("just now")
         await desk.press("shift+tab", "down", "down")
-        await desk.shows(UNDO, "2 files +3")  # since the first one
+        await desk.shows(UNDO_ALL, "2 files +3")  # since the first one
         await desk.shows("A first.txt", "A second.txt")
         await desk.press("tab")
         await desk.shows("◉ Go on here")
@@ -221,9 +281,9 @@ async def test_a_prompt_does_not_wait_for_files_that_never_answer(open_desk: Ope
         await desk.press("f5")
         await desk.shows("acp-tui is still reading the files.")
         await desk.send("/undo")
-        await desk.shows("◉ Put the files back", "acp-tui has no copy from then")
+        await desk.shows(UNDO, "acp-tui has no copy from then")
         await desk.press_slowly("enter")
-        assert desk.notices[-1].message == "Put the files back: acp-tui has no copy from then"
+        assert desk.notices[-1].message == "Put the agent's files back: acp-tui has no copy from then"
         await desk.press("shift+tab")
         await desk.shows("◉ Go on with another agent")
         await desk.press("escape")
@@ -248,7 +308,7 @@ async def test_a_session_goes_on_from_a_prompt_in_a_fork_or_anew(open_desk: Open
             await desk.has_session()
         await desk.press("escape", "escape")
         await desk.shows(TITLE, "first prompt", "second @prompt")
-        await desk.press("tab")
+        await desk.press("tab", "tab")
         await desk.shows("◉ Go on in a fork")
         await desk.press("enter")
         await desk.gets("session/fork")
@@ -260,7 +320,7 @@ async def test_a_session_goes_on_from_a_prompt_in_a_fork_or_anew(open_desk: Open
         await desk.until(lambda: desk.tabs[0].screen.is_current)
         await desk.press("escape", "escape")
         await desk.shows(TITLE)
-        await desk.press("tab", "tab")
+        await desk.press("tab")
         await desk.shows("◉ Go on in a new session")
         await desk.press("enter")
         await desk.gets("session/new", times=2)
@@ -315,7 +375,7 @@ async def test_a_slash_command_opens_it_with_its_way_from_the_newest_state(
         await desk.send(typed)
         await desk.shows(TITLE, way, "now Everything said so far")
         assert "choose a prompt for that" not in desk.text
-        assert "Put the files back" not in desk.text
+        assert "files back" not in desk.text
         if typed == "/fork":
             await desk.press_slowly("enter")
             await desk.gets("session/fork")
@@ -410,6 +470,7 @@ async def test_a_draft_in_a_fork_where_nothing_was_said_is_in_the_next_empty_ses
         assert (said.title, said.has_draft) == ("first prompt", False)
         assert (draft.title, draft.has_draft) == ("", True)
         await desk.press("alt+w")
+        await desk.shows("Your draft comes back in the next empty session with scripted in its folder")
         await desk.until(lambda: len(desk.tabs) == 1)
         await desk.press("ctrl+n")
         await desk.until(lambda: _draft(desk, 1) == "Mine")
@@ -477,7 +538,7 @@ async def test_a_low_screen_shows_the_way_that_is_chosen() -> None:
         await _talk(page)
         await _go_back(page)
         assert "7  prompt 06" in page.text
-        assert "Put the files back" not in page.text
+        assert "files back" not in page.text
         await page.press("down", "shift+tab")
         await page.until(lambda: "◉ Go on with another agent" in page.text)
         assert "7  prompt 06" in page.text

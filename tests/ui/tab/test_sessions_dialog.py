@@ -301,6 +301,16 @@ async def test_where_nothing_can_be_deleted_the_key_archives_at_once() -> None:
         assert "Archived “" not in page.words
 
 
+async def test_the_question_about_an_archived_session_says_that_it_is() -> None:
+    pages = Pages(((), None), recordings=[replace(recorded("r1", "About zebras"), is_archived=True)])
+    async with open_dialog(SessionsDialog(pages)) as page:
+        await loaded(page)
+        await page.press("space", "ctrl+x")
+        assert "“About zebras” is archived" in page.words
+        assert "Bring it back" in page.words
+        assert "Remove “About" not in page.words
+
+
 async def test_what_is_archived_here_stays_in_its_place_for_the_same_key() -> None:
     pages = Pages(([listed("s1", "First"), listed("s2", "Second"), listed("s3", "Third")], None))
     pages.deleting = ()
