@@ -752,7 +752,7 @@ async def test_while_something_else_was_just_asked_the_card_takes_no_answer() ->
         await page.send("go")
         await _open_card(page)
         await page.press("ctrl+q")
-        assert "quits anyway" in page.words
+        assert "again quits" in page.words
         page.clock.pass_guard()
         await page.press("y")
         assert page.decisions == {}

@@ -41,7 +41,7 @@ class KnownChanges(FolderChanges):
         return {change.path: change for change in self.listed}
 
     def summary(self) -> str:
-        return summary_of(self.changes)
+        return summary_of(self.listed)
 
     async def review(self, path: str) -> Review:
         await anyio.sleep_forever()
