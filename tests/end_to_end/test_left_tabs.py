@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -49,8 +50,11 @@ def acp_tui(home: Path, *options: str) -> Iterator[OnTerminal]:
 
 
 def say(screen: OnTerminal, text: str) -> None:
+    """Have the agent say this, and wait until that is recorded, too: from then on, no end loses it."""
     screen.prompt(text)
     screen.wait_for(f"I say {text}")
+    recordings = Path(os.environ["XDG_STATE_HOME"], "acp-tui", "recordings")
+    screen.until(lambda: any(f"I say {text}" in file.read_text() for file in recordings.rglob("*.jsonl")))
 
 
 def kill(screen: OnTerminal) -> None:
