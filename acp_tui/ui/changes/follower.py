@@ -333,8 +333,11 @@ class TurnMoments:
         self._run = run
         self._session = session
         self._last: EntryId | None = session.conversation.turn_start
+        self._is_idle = session.conversation.is_idle
         self._moments: dict[EntryId, Moment | None] = {}
         """None where it isn't known what had changed by then."""
+        self._ends: dict[EntryId, Moment] = {}
+        """The files when the turn of a prompt had ended, if it's known what had changed by then."""
         self._ahead: tuple[Moment | None] | None = None
         """Remembered for the next prompt, which is sent from here; None for one sent elsewhere."""
         self._unsubscribe = session.subscribe(self._hear)
@@ -367,6 +370,9 @@ class TurnMoments:
                     self._ahead = None
                 else:  # it was sent elsewhere
                     self._run(self._remember(start))
+        was_idle, self._is_idle = self._is_idle, self._session.conversation.is_idle
+        if self._is_idle and not was_idle and start is not None:
+            self._run(self._remember_end(start))
 
     async def _read_ahead(self, paths: Sequence[str]) -> None:
         with anyio.move_on_after(LOOK_LIMIT_S):
@@ -381,10 +387,17 @@ class TurnMoments:
     async def _remember(self, prompt: EntryId) -> None:
         self._keep(prompt, await self._changes.remember())
 
+    async def _remember_end(self, prompt: EntryId) -> None:
+        moment = await self._changes.remember()
+        if moment is not None and self._session.conversation.is_idle:
+            self._ends[prompt] = moment
+
     def _keep(self, prompt: EntryId, moment: Moment | None) -> None:
         self._moments[prompt] = moment
         if len(self._moments) > MAX_MOMENTS:
-            del self._moments[next(iter(self._moments))]
+            oldest = next(iter(self._moments))
+            del self._moments[oldest]
+            self._ends.pop(oldest, None)
 
     def knows(self, prompt: EntryId) -> bool:
         """Whether the files can be put back to what they were at that prompt."""
@@ -397,7 +410,17 @@ class TurnMoments:
 
     async def changed(self, prompt: EntryId, *, until_next: bool = False) -> Mapping[str, ChangedPath] | None:
         """The changes since that prompt, or until the next one; None if they aren't known. Raises ChangesError."""
-        moment = self._moments.get(prompt)
+        return await self._changed(self._moments.get(prompt), prompt, until_next=until_next)
+
+    async def changed_between_turns(self, prompt: EntryId) -> set[str]:
+        """The files changed since that prompt while its session's agent had no turn. Raises ChangesError."""
+        ends = [(turn, moment) for turn, moment in self._ends.items() if turn >= prompt]
+        changes = [await self._changed(moment, turn, until_next=True) for turn, moment in ends]
+        return {path for each in changes for path in each or ()}
+
+    async def _changed(
+        self, moment: Moment | None, prompt: EntryId, *, until_next: bool
+    ) -> Mapping[str, ChangedPath] | None:
         later = [then for other, then in self._moments.items() if until_next and other > prompt][:1]
         if moment is None or None in later:
             return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
@@ -86,7 +86,7 @@ class ChangedFiles(NamedTuple):
     """What has changed since a prompt."""
 
     named: list[ChangedPath]
-    """The agent's: what a tool call since then names."""
+    """The agent's: what a tool call since then names, and nobody changed while it had no turn."""
     unnamed: list[ChangedPath]
     """What a command has changed, or the user."""
 
@@ -216,7 +216,11 @@ class GoingBack:
         changed = await self.changed(prompt)
         if changed is None or prompt is None:
             return None
-        named = named_since(self._session.conversation, prompt.entry, self._session.cwd) if changed else ()
+        named: Collection[str] = ()
+        if changed and self._moments is not None:
+            with suppress(ChangesError):
+                later = await self._moments.changed_between_turns(prompt.entry)
+                named = named_since(self._session.conversation, prompt.entry, self._session.cwd) - later
         files = ChangedFiles([], [])
         for path, change in sorted(changed.items()):
             (files.named if path in named else files.unnamed).append(change)

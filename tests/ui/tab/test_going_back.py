@@ -15,6 +15,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from acp_tui.client.changes import tracker
+from acp_tui.client.changes.tracker import Moment
 from acp_tui.ui.changes.follower import FolderChanges
 from acp_tui.ui.kit import answer_guard
 from acp_tui.ui.prompt.input import PromptInput
@@ -118,6 +119,7 @@ async def test_files_are_put_back_at_once_and_the_list_of_changes_undoes_it(open
 NAMING = """
 import os
 turn = expect("session/prompt")
+open("first.txt", "w").write("first\\n")
 update("tool_call", toolCallId="c", title="Edit", locations=[{"path": os.getcwd() + "/first.txt"}])
 end(turn)
 """
@@ -136,6 +138,30 @@ async def test_undo_puts_back_the_agents_files_and_leaves_the_users(open_desk: O
         await desk.shows("Put back 1 of 2 files as before prompt 1: F5 u undoes that")
         assert not (desk.tabs[0].cwd / "first.txt").exists()
         assert (desk.tabs[0].cwd / "mine.txt").exists()
+
+
+async def test_what_the_user_adds_to_the_agents_file_after_its_turn_may_be_theirs(
+    open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remember = FolderChanges.remember
+    remembered: list[Moment | None] = []
+
+    async def remember_and_tell(changes: FolderChanges) -> Moment | None:
+        remembered.append(await remember(changes))
+        return remembered[-1]
+
+    monkeypatch.setattr(FolderChanges, "remember", remember_and_tell)
+    async with open_desk(SESSION, NAMING, TURN, "serve_until_closed()") as desk:
+        await desk.has_session()
+        await _ask(desk, "first")
+        await desk.until(lambda: len(remembered) == 2)  # before the prompt, and at its turn's end
+        with (desk.tabs[0].cwd / "first.txt").open("a") as file:
+            file.write("mine\n")
+        await desk.send("second")
+        await desk.gets("session/prompt", times=2)
+        await desk.has_session()
+        await desk.send("/undo")
+        await desk.shows(UNDO_ALL, "1 file +2, may be yours", "A first.txt may be yours")
 
 
 async def test_all_files_are_put_back_only_after_a_question(open_desk: OpenDesk) -> None:
