@@ -77,6 +77,10 @@ class Clock:
         self.now_s += max(GUARD_S, REPEAT_S) + 0.1
 
 
+CHARACTERS: Final = {"space": " ", "left_square_bracket": "[", "right_square_bracket": "]", "question_mark": "?"}
+"""What the keys with these names write."""
+
+
 class RecordedConnection:
     """Replaces the connection to an agent: stores what a session sends. The test ends its turns."""
 
@@ -229,7 +233,7 @@ class Shown:
     async def press_at_once(self, *keys: str) -> None:
         """Press these keys faster than they are handled, as over a slow line."""
         for key in keys:
-            self.pilot.app.post_message(Key(key, " " if key == "space" else key if len(key) == 1 else None))
+            self.pilot.app.post_message(Key(key, key if len(key) == 1 else CHARACTERS.get(key)))
         await self.settled()
 
     async def click(self, text: str) -> None:

@@ -103,10 +103,12 @@ class FullRequest(AnswerableRequest):
         return keys
 
     @on(events.Key)
-    def _note_key(self) -> None:
-        """End what was said of the key before."""
+    def _note_key(self, event: events.Key) -> None:
+        """End what was said of the key before. Who moves here has come to the request."""
         if self.body.warning:
             self.warn("")
+        if not event.is_printable and event.key not in ("enter", "escape"):
+            self.guard.come()
 
     # What the user does
 

@@ -375,15 +375,18 @@ class RequestBody(Vertical):
     def _start_row(self) -> int:
         """The line to show first: the head if a change or command is in view from there, or else just above that.
 
-        On the full screen, it's the top; if an answer on the card led there, the first one that wasn't in view on it.
+        On the full screen, it's the top, or the file that the card shows; if an answer on the card led there, the first
+        row that wasn't in view on it.
         """
         drawn = self.drawn
         if self.rows is None:
             return 0
         if self.source is not self:
             if self._begins_at is None and drawn.is_whole:
-                seen = self.drawing.seen
-                self._begins_at = self._next_unseen(0) if seen.wanted and not seen.is_all_seen else 0
+                seen, card = self.drawing.seen, self.source
+                file = bisect_right(card.drawn.files, card.at_row, key=lambda file: file.row) - 1
+                at_file = drawn.files[file].row if file > 0 else 0
+                self._begins_at = self._next_unseen(0) if seen.wanted and not seen.is_all_seen else at_file
             return min(self._begins_at or 0, len(drawn.lines) - self.rows.subject)
         if drawn.files or (self._whole.command is None and not self._whole.hunks):
             return 0
@@ -418,16 +421,14 @@ class RequestBody(Vertical):
         return files[max(bisect_right(files, row, key=lambda file: file.row) - 1, 0) :]
 
     def _keys_lines(self, *, is_cut: bool) -> list[Strip]:
-        """The lines below the answers: the keys, or a warning in their place, so that the answers don't move.
+        """The lines below the answers: the keys, or a warning and those that fit, so that the answers don't move.
 
-        The full screen has at most two lines of keys. What it says as long as not all was seen leaves room for some.
+        The full screen has at most two lines of them.
         """
         keys, muted = [*self._host.keys(is_cut=is_cut)], self._palette.muted
         told = key_lines(keys, self.width, self.app.size.height if self.source is self else 0)
         lines = drawings.keys_lines(told, muted, self.width)
-        if warning := self.warning or self._host.warning:
-            keys = []
-        elif not (warning := self._why_once_more):
+        if not (warning := self.warning or self._host.warning or self._why_once_more):
             return lines
         while keys and len(pack([warning, *keys], self.width)) > len(lines):
             del keys[max(len(keys) - 2, 0)]

@@ -141,6 +141,9 @@ class AnswerableRequest(Vertical, can_focus=True):
         self.warn("")
 
     def action_go_to_file(self, step: int) -> None:
+        """Go to another file or request. Whoever does that has come here, and begins no text with this key."""
+        self.guard.take_typed()
+        self.guard.come()
         self.body.go_to_file(step)
 
     def action_page(self, direction: int) -> None:
@@ -204,12 +207,14 @@ class AnswerableRequest(Vertical, can_focus=True):
         return not option.is_rejection and self.body.has_more
 
     def binding_of(self, key: str) -> Binding | None:
-        """The key's binding. A number or letter without an option has none, nor `w` if no option rejects."""
+        """The key's binding; None if it would do nothing here, as a number without an option."""
         if key in ANSWER_KEYS and self._option_of(key) is None and not self._is_unclear(key):
             return None
         binding = next(iter(bindings_of_key(self, key)), None)
-        is_idle = binding is not None and binding.action == "reject_and_say_why" and self._rejection is None
-        return None if is_idle else binding
+        if binding is None or not binding.action.startswith("go_to_file"):
+            is_idle = binding is not None and binding.action == "reject_and_say_why" and self._rejection is None
+            return None if is_idle else binding
+        return binding if self.body.drawn.files or (self.asked is not None and self.asked.waiting > 1) else None
 
     def on_paste(self, event: events.Paste) -> None:
         self.guard.take_paste(event)

@@ -48,6 +48,17 @@ async def test_the_card_says_which_key_opens_it() -> None:
         assert "f full screen" in page.text
 
 
+async def test_it_begins_with_the_file_that_the_card_shows() -> None:
+    async with open_page(size=NARROW) as page:
+        await page.ask("call", title="Edit files", content=(EDIT, WHOLE))
+        await page.enter_card()
+        await page.press("right_square_bracket", "right_square_bracket")
+        assert "file 2 of 2" in page.text
+        await page.press("f")
+        assert _is_open(page)
+        assert "file 2 of 2" in page.text
+
+
 async def test_the_keys_take_two_rows_and_the_rarest_are_left_out() -> None:
     async with open_page(size=(76, 24)) as page:
         await _open(page, content=(EDIT, WHOLE))

@@ -677,6 +677,7 @@ async def test_a_letter_that_was_pressed_as_the_card_took_the_keyboard_is_told()
 async def test_each_key_of_the_card_that_goes_into_the_prompt_is_told_but_no_word() -> None:
     async with open_page() as page:
         await page.ask("call", *THREE)
+        await page.ask("another", *THREE)
         for keys, told in {"w": "w", "f": "f", "r": "r", "3": "3", "]": "]", "yyy": "y", "]y": "] y"}.items():
             await page.press(*keys)
             assert f"{told} went into your prompt; press Tab, then {told}" in page.text, keys
@@ -787,6 +788,32 @@ async def test_the_requests_that_wait_can_be_seen_and_answered_out_of_turn() -> 
         page.clock.now_s += REPEAT_S
         await page.press("n")
         assert "Edit the first" in page.text, "There is no other"
+
+
+@pytest.mark.usefixtures("keys_are_held")
+async def test_a_reason_right_behind_another_request_is_its_reason() -> None:
+    async with open_page() as page:
+        for call in ("first", "second"):
+            await page.ask(call, title=f"Edit the {call}")
+        page.card.guard.come_unasked()
+        await page.settled()
+        page.clock.pass_guard()
+        await page.press("right_square_bracket", *"wno")
+        assert "Why not?" in page.text
+        assert page.draft == "no"
+        await page.press("enter")
+        assert page.decisions == {"second": REJECT.option_id}
+
+
+@pytest.mark.usefixtures("keys_are_held")
+async def test_a_bracket_begins_a_text_where_it_leads_nowhere() -> None:
+    async with open_page() as page:
+        await page.ask("call")
+        page.card.guard.come_unasked()
+        await page.settled()
+        page.clock.pass_guard()
+        await page.press("left_square_bracket", "x")
+        assert (page.draft, page.decisions) == ("[x", {})
 
 
 async def test_a_request_that_the_user_has_turned_to_stays_until_it_is_gone() -> None:
