@@ -579,13 +579,13 @@ class RequestBody(Vertical):
             return WENT_BY * self._went_back
         if not seen.is_all_seen:
             went_by = self._went_back or self._next_row < self.at_row
-            unseen = f"You haven't seen all of it: {again} to read on"
+            unseen = f"Not all seen yet: {again} to read on"
             return f"{WENT_BY}: {again} to read on" if went_by else unseen
         if left_out:
             return f"{left_out:,} characters can't be shown: {again} to allow it anyway"
         # The card says its keys again.
         pause = PAUSE.format(wait_s=self._host.guard.wait_s(), again=again)
-        return "" if self.source is self else f"You have seen all of it now: {pause} to allow it"
+        return "" if self.source is self else f"All seen now: {pause} to allow it"
 
     def option_at(self, event: MouseEvent) -> int | None:
         if not self._options.region.contains(*event.screen_offset):

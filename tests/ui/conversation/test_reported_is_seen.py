@@ -105,7 +105,7 @@ async def test_no_allow_counts_before_what_is_reported_has_been_on_the_screen(se
         if page.decisions:
             assert was_seen, page.text
             return
-        assert any(why in _words(page) for why in ("seen all of it", "shows all", "can't be shown"))
+        assert any(why in _words(page) for why in ("ll seen", "shows all", "can't be shown"))
         for _ in range(400):
             was_seen |= _is_on_card(page) or "more characters" in _words(page)
             page.clock.pass_guard()
@@ -161,7 +161,7 @@ async def test_a_key_that_allows_reads_on_until_the_end_was_in_view(key: str) ->
         seen = set(_words(page).split())
         await page.press(key)
         again = f"press {'Enter' if key == 'enter' else key} again"
-        assert f"You haven't seen all of it: {again} to read on" in _words(page), page.text
+        assert f"Not all seen yet: {again} to read on" in _words(page), page.text
         seen.update(_words(page).split())
         while "80" not in seen:
             page.clock.pass_guard()
@@ -169,7 +169,7 @@ async def test_a_key_that_allows_reads_on_until_the_end_was_in_view(key: str) ->
             assert page.decisions == {}
             seen.update(_words(page).split())
         assert {str(number) for number in range(1, 81)} <= seen
-        assert "You have seen all of it now" in _words(page)
+        assert "All seen now" in _words(page)
         await page.press(key)
         assert page.decisions == {}, "the same key at once is no second thought"
         page.clock.pass_guard()
@@ -187,7 +187,7 @@ async def test_the_full_screen_goes_on_where_the_card_ended() -> None:
         assert "line 19" not in page.text
         await page.press("y")
         assert "line 19" in page.text
-        assert "You have seen all of it now: pause 2 s, then press y again to allow it" in _words(page), page.text
+        assert "All seen now: pause 2 s, then press y again to allow it" in _words(page), page.text
         page.clock.pass_guard()
         await page.press("y")
         assert page.decisions == {"call": ALLOW.option_id}
@@ -200,7 +200,7 @@ async def test_what_fits_the_whole_screen_needs_no_reading_on() -> None:
         await page.enter_card()
         await page.press("1")
         assert page.decisions == {}
-        assert "You have seen all of it now: pause 2 s, then press 1 again to allow it" in _words(page), page.text
+        assert "All seen now: pause 2 s, then press 1 again to allow it" in _words(page), page.text
 
 
 @pytest.mark.parametrize("size", [(100, 40), (80, 24), (40, 12)])
@@ -214,10 +214,10 @@ async def test_what_was_seen_on_the_full_screen_is_seen_on_the_card(size: tuple[
             await page.press("escape")
             await page.pilot.resize_terminal(*size)
             page.clock.pass_guard()
-            assert "seen all of it" not in _words(page), page.text
+            assert "ll seen" not in _words(page), page.text
             assert "f full screen" in page.text or "f to see it and answer" in _words(page), page.text
             await page.press("f")
-            assert "You have seen all of it now: pause 2 s, then press 1 again to allow it" in _words(page), page.text
+            assert "All seen now: pause 2 s, then press 1 again to allow it" in _words(page), page.text
         page.clock.pass_guard()
         await page.press("1")
         assert page.decisions == {"call": ALLOW.option_id}
@@ -255,7 +255,7 @@ async def test_what_the_terminal_has_yet_to_show_is_not_called_unseen(monkeypatc
         await page.ask("call", kind="edit", content=(LONG,))
         await page.enter_card()
         await page.press("1")
-        assert "You haven't seen all of it" in _words(page), page.text
+        assert "Not all seen yet" in _words(page), page.text
         LateTerminal(monkeypatch)
         await page.pilot.resize_terminal(100, 130)
         await page.until(lambda: "line 80" in page.text and "You haven't seen" not in _words(page))
@@ -291,7 +291,7 @@ async def test_where_pages_went_by_too_fast_it_says_so_and_goes_on_at_the_first(
         await page.enter_card()
         LateTerminal(monkeypatch, is_hasty=True)
         await page.press("f", "y")
-        assert "You haven't seen all of it: press y again to read on" in _words(page), page.text
+        assert "Not all seen yet: press y again to read on" in _words(page), page.text
         for _ in range(2):
             await page.press("y")
         await page.until(lambda: "line 80" in page.text)
@@ -300,7 +300,7 @@ async def test_where_pages_went_by_too_fast_it_says_so_and_goes_on_at_the_first(
         assert "line 80" not in page.text
         assert "Pages went by too fast or were skipped: press y again to read on" in _words(page), page.text
         await page.press("y")
-        assert "You haven't seen all of it: press y again to read on" in _words(page), page.text
+        assert "Not all seen yet: press y again to read on" in _words(page), page.text
         assert page.decisions == {}
 
 
@@ -309,7 +309,7 @@ async def test_a_card_that_is_too_small_says_where_to_read_on() -> None:
         await page.ask("call", kind="edit", content=(LONG,))
         await page.enter_card()
         await page.press("1", "escape")
-        assert "You haven't seen all of it" in _words(page), page.text
+        assert "Not all seen yet" in _words(page), page.text
         await page.pilot.resize_terminal(40, 10)
         await page.until(lambda: "f to see it and answer" in _words(page))
 

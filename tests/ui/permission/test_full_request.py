@@ -111,7 +111,7 @@ async def test_a_small_screen_begins_at_the_top_and_early_answers_lead_on_from_t
         await _open(page, content=(EDIT,), raw_input={"reason": "it is the first"})
         await page.until(lambda: "reason: it is the first" in page.text)
         await page.press_slowly("y")
-        assert "You haven't seen all of it" in page.words
+        assert "Not all seen yet" in page.words
         assert "reason: it is the first" not in page.text
 
 
