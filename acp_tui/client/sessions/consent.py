@@ -205,6 +205,8 @@ class _Question:
     """What to show above the request's own content."""
     if_nobody: str = ""
     """What else the agent is told if there is no one to ask."""
+    is_allowed: bool = False
+    """They have allowed it in this session, so it's only shown."""
 
 
 class Outdated(Exception):
@@ -218,13 +220,22 @@ class Consent:
     """Asks the user, or follows their rules and what they have allowed. It decides nothing itself."""
 
     def __init__(
-        self, ask: Ask, apply: Callable[[SessionUpdate], None], allowances: Allowances, agent: str = "The agent"
+        self,
+        ask: Ask,
+        apply: Callable[[SessionUpdate], None],
+        allowances: Allowances,
+        agent: str = "The agent",
+        is_reported: Callable[[Path], bool] = lambda _: True,
     ) -> None:
-        """`agent` is the user's name for it, because the agent chooses its own name and could say anything there."""
+        """`agent` is the user's name for it, because the agent chooses its own name and could say anything there.
+
+        `is_reported` tells whether a tool call of the agent's shows what it does with a file, or in a folder.
+        """
         self._ask = ask
         self._apply = apply
         self._allowances = allowances
         self._agent = agent
+        self._is_reported = is_reported
 
     @asynccontextmanager
     async def permit(self, request: AccessRequest, grant: Grant, place: Place) -> AsyncIterator[None]:
@@ -281,12 +292,15 @@ class Consent:
         if request.warnings:
             return _Question(why)
         if is_allowed:
-            return None
+            return None if self._is_reported(place.path) else _Question(why, is_allowed=True)
         if_nobody = f"; it can ask, or the user can let it with {UNASKED_OPTION} {kind}"
         return _Question(why, unasked_options(kind), if_nobody=if_nobody)
 
     async def _asked(self, request: AccessRequest, place: Place, question: _Question) -> tool_calls.ToolCallId:
         patch = _question(request, place, content=(*question.compared, *request.content))
+        if question.is_allowed:
+            self._apply(ToolCallReported(patch))
+            return patch.tool_call_id
         try:
             answer = await self._ask(patch, question.options, "\n".join([question.why, *request.warnings]))
         except BaseException:

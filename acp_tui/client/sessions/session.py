@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from asyncio import Future, get_running_loop
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,7 +29,7 @@ from acp_tui.conversation import entries, facts, reducer, updates
 from acp_tui.conversation.content import ContentBlock, Text
 from acp_tui.conversation.conversation import Change, Conversation, SubagentState
 from acp_tui.conversation.elicitation import Elicitation
-from acp_tui.conversation.tool_calls import BlockContent, TerminalId, ToolCall, ToolCallId, ToolCallPatch
+from acp_tui.conversation.tool_calls import BlockContent, TerminalId, ToolCall, ToolCallId, ToolCallPatch, changed_paths
 from acp_tui.protocol import MalformedMessage
 from acp_tui.protocol.failures import error_data
 from acp_tui.protocol.roles import AgentCapabilities, ElicitationAnswer, Quirks
@@ -193,7 +194,7 @@ class Session:
         self.allowances.for_session |= dict.fromkeys(policy.unasked, True)
         self._compares = Grant.UNASKED in (policy.write, policy.terminals)
         """Whether it matters what the user allows the agent."""
-        consent = Consent(self._ask_for_access, self.apply, self.allowances, agent)
+        consent = Consent(self._ask_for_access, self.apply, self.allowances, agent, self._is_reported)
         self.client_tools = ClientTools(
             cwd,
             additional_directories,
@@ -606,6 +607,17 @@ class Session:
         note = "\n".join(dict.fromkeys([*lines, *notes]))
         if note != (before or ""):
             self.apply(updates.PermissionNoted(request.key, note))
+
+    def _is_reported(self, path: Path) -> bool:
+        """Whether a tool call of the agent's that isn't over shows what it does with this file, or in this folder."""
+        said = self.conversation
+        turn = said.entries[said.turn_start or 0 :]
+        calls = [one.call for one in turn if isinstance(one, entries.ToolCallEntry) and not one.call.is_settled]
+        if path.is_dir():
+            return bool(calls)
+        named = {place.path for call in calls for place in call.locations}
+        named.update(each for call in calls for each in changed_paths(call.content))
+        return str(path) in map(os.path.realpath, named)
 
     def _ask_for_access(
         self, patch: ToolCallPatch, options: tuple[facts.PermissionOption, ...], why: str

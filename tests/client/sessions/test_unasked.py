@@ -208,6 +208,30 @@ async def test_in_this_session_is_for_its_kind_until_the_session_ends(cwd: Path,
         assert agent.session.allowances.for_session == {kind: True}
 
 
+async def test_what_is_allowed_in_this_session_shows_where_no_tool_call_of_the_agents_shows_it(cwd: Path):
+    async with playing(cwd) as agent:
+        await agent.write("a.txt", "1\n")
+        await agent.answer(IN_SESSION.option_id)
+        assert await agent.is_served()
+        await agent.write("a.txt", "2\n")
+        assert await agent.is_served()
+        where = [{"path": str(cwd / "b.txt")}]
+        call = {"sessionUpdate": "tool_call", "toolCallId": "c", "title": "Mine", "status": "in_progress"}
+        told = {"sessionId": agent.session.session_id, "update": call | {"locations": where}}
+        await agent.wire.send({"jsonrpc": "2.0", "method": "session/update", "params": told})
+        await agent.write("b.txt", "3\n")
+        assert await agent.is_served()
+        await agent.write("a.txt", "4\n")
+        assert await agent.is_served()
+        said = [one for one in agent.session.conversation.entries if isinstance(one, ToolCallEntry)]
+        assert [(one.call.title, one.call.status) for one in said] == [
+            ("Write a.txt", "completed"),
+            ("Write a.txt", "completed"),
+            ("Mine", "in_progress"),
+            ("Write a.txt", "completed"),
+        ]
+
+
 @pytest.mark.parametrize("kind", ["write", "run"])
 async def test_never_in_this_session_refuses_what_was_not_asked_for_and_nothing_else(cwd: Path, kind: str):
     async with playing(cwd) as agent:
