@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import field, replace
-from itertools import count
+from itertools import count, takewhile
 from math import inf, isfinite
 from typing import TYPE_CHECKING
 
@@ -34,6 +34,8 @@ class Prompt:
     """When it joins the queue, for one that waits for a time."""
     is_early: bool = False
     """It was entered before there was a session. Whether it's a command is known only then."""
+    is_reason: bool = False
+    """It says why a request was rejected."""
 
     @property
     def written(self) -> str:
@@ -57,10 +59,18 @@ class PromptQueue:
         return tuple(self._prompts)
 
     def add(
-        self, text: str, images: tuple[PastedImage, ...] = (), *, is_first: bool = False, is_early: bool = False
+        self,
+        text: str,
+        images: tuple[PastedImage, ...] = (),
+        *,
+        is_first: bool = False,
+        is_early: bool = False,
+        is_reason: bool = False,
     ) -> None:
-        prompt = Prompt(text, images, next(_KEYS), is_early=is_early)
-        self._prompts.insert(0 if is_first else len(self._prompts), prompt)
+        """Let it wait behind all others, or before them. A reason waits only behind the reasons before it."""
+        prompt = Prompt(text, images, next(_KEYS), is_early=is_early, is_reason=is_reason)
+        before = takewhile(lambda waits: not is_first and (waits.is_reason or not is_reason), self._prompts)
+        self._prompts.insert(len([*before]), prompt)
 
     def take_over(self, other: PromptQueue) -> None:
         """Have what waits in `other` wait here, behind the rest."""

@@ -138,7 +138,7 @@ class PermissionCard(AnswerableRequest):
             note_question_gone(self)
             self.user.leave()
         if asked is not None and self.asked is None:
-            self.guard.had_keyboard, self.wrote = False, ""
+            self.wrote = ""
         super().note_request(asked, is_other=is_other)
 
     def keys(self, *, is_cut: bool) -> Sequence[str]:

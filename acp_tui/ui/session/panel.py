@@ -389,10 +389,14 @@ class SessionPanel(Vertical):
         self._fit_card()
         was_shown = self.card.display
         self.body.show(requests, self.conversation, self._cwd)
-        is_new = self.card.display and not was_shown
         # Without a session, as in a picture, the pause before a card is how long drawing takes.
-        if is_new and self.session is not None and self.prompt is not None and isinstance(self.card, PermissionCard):
-            # The user may be writing or pressing keys.
+        if self.card.display and not was_shown and self.session is not None:
+            self.offer_keyboard()
+
+    def offer_keyboard(self) -> None:
+        """Let the card take the keyboard once by itself, as soon as the user isn't writing or pressing keys."""
+        if self.prompt is not None and isinstance(self.card, PermissionCard):
+            self.card.guard.had_keyboard = False
             self.card.call_after_refresh(self.note_draft)
             self.card.call_later(self.prompt.give_way_to, self.card.guard)
 

@@ -301,7 +301,7 @@ class PromptController:
         elif not is_idle and self._steers(written):
             self._tab.run(self._steer(session, Prompt(text, written.images)))
         else:
-            queue.add(text, written.images, is_first=written.is_reason)
+            queue.add(text, written.images, is_reason=written.is_reason)
         self.send_next(session)
 
     def _begin_sending(self, session: Session, prompt: Prompt) -> None:

@@ -383,6 +383,8 @@ class SessionScreen(HomeScreen):
     def _reject(self, message: PromptInput.Rejected) -> None:
         if self.tab.session is not None:
             self.tab.session.answer_permission(message.rejection.key, message.rejection.option_id)
+        if self.panel is not None:
+            self.panel.offer_keyboard()  # to the next request, if there is one
 
     @on(PromptInput.DropRequested)
     def _drop_attached(self) -> None:

@@ -65,3 +65,13 @@ def test_when_the_last_prompt_is_taken_out_nothing_is_held_back_any_more() -> No
     queue.take(key_of(queue, "one"))
 
     assert not queue.is_held
+
+
+def test_reasons_come_before_all_other_prompts_in_their_own_order() -> None:
+    queue = queue_of("one")
+    for reason in ("first", "second"):
+        queue.add(reason, is_reason=True)
+    queue.add("two")
+    assert texts(queue) == ["first", "second", "one", "two"]
+    queue.add("again", is_first=True)
+    assert texts(queue)[0] == "again"

@@ -5,6 +5,7 @@ import pytest
 from acp_tui.conversation.facts import PermissionOption
 from acp_tui.conversation.updates import PermissionAnswered
 from acp_tui.conversation.wording import MAX_TITLE, reason_prompt
+from acp_tui.ui.prompt.input import IDLE_S
 from support.folding import ALLOW, REJECT
 from support.screens import Page, open_page
 
@@ -47,6 +48,22 @@ async def test_sending_the_reason_answers_with_the_agents_own_rejection() -> Non
             assert page.decisions == {"call": answer.option_id}
             await page.end_turn()
             await page.start_over()
+
+
+async def test_after_a_reason_the_next_request_takes_the_keyboard_by_itself_again() -> None:
+    async with open_page() as page:
+        await page.send("go")
+        for call in ("first", "second"):
+            await page.ask(call, title=f"Edit the {call}")
+        await page.enter_card()
+        await page.press("w")
+        await page.write("too big")
+        await page.press_slowly("enter")
+        assert page.decisions == {"first": REJECT.option_id}
+        assert page.prompt.has_focus
+        page.clock.now_s += IDLE_S
+        await page.until(lambda: page.card.has_focus)
+        assert "Edit the second" in page.text
 
 
 async def test_a_rejection_whose_id_allows_as_well_is_none() -> None:
