@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Final
+from weakref import WeakSet
 
 from textual.app import App
 from textual.content import Content
@@ -92,8 +93,8 @@ class Notices:
         self._app = app
         self._widget: NoticeLines | None = None
         self.shown: Sequence[Notification] = ()
-        self._said_on: dict[str, Screen[Any] | None] = {}
-        """By its identity, the screen that was in front then. What opens over that later is about something else."""
+        self._said_on: dict[str, WeakSet[Screen[Any]]] = {}
+        """By its identity, the screens that were open there. A dialog that opens later is about something else."""
         self.is_over: dict[str, Callable[[], bool]] = {}
         """By the text of a notice, whether what it says is over."""
 
@@ -102,7 +103,7 @@ class Notices:
         about = notice.title or notice.message
         others = [other for other in self.shown if about != (other.title or other.message)]
         self.shown = (*others, notice)[-MAX_NOTICES:]
-        self._said_on[notice.identity] = next(reversed(self._app.screen_stack), None)
+        self._said_on[notice.identity] = WeakSet(self._app.screen_stack)
         self._end_later(notice)
         self.place()
 
@@ -121,9 +122,15 @@ class Notices:
 
     @property
     def _in_front(self) -> Sequence[Notification]:
-        """Those that weren't said before the screen in front was opened."""
-        below = self._app.screen_stack[:-1]
-        return [notice for notice in self.shown if self._said_on[notice.identity] not in below]
+        """Those that weren't said before the dialog in front was opened."""
+        *below, front = self._app.screen_stack or (None,)
+        return [notice for notice in self.shown if not below or front in self._said_on[notice.identity]]
+
+    def follow(self, dialog: Screen[Any]) -> None:
+        """Show on this dialog what was said since it was left to come back."""
+        for said_on in self._said_on.values():
+            said_on.add(dialog)
+        self.place()
 
     def drop_outdated(self) -> None:
         for notice in self.shown:

@@ -291,6 +291,27 @@ async def test_one_is_chosen_and_the_others_go_only_after_a_yes(
         assert len(desk.tabs) == 2
 
 
+async def test_why_a_worktree_stays_is_said_in_the_comparison_that_comes_back_and_in_no_other_dialog(
+    open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    list_other(monkeypatch)
+    async with open_desk(SESSION, OWN) as desk:
+        await start_both(desk)
+        desk.tabs[0].cwd.joinpath("a.txt").write_text("mine\n")
+        await desk.press("down", "ctrl+o")
+        await desk.shows("Worktree other, the one you chose", "Copy its changes to ")
+        await desk.press("down", "enter")
+        await desk.shows("Worktrees of ", "Nothing was copied: ")
+        await desk.press("escape")
+        await desk.hides("Worktrees of ")
+        await desk.shows("Nothing was copied: ")
+        await desk.press("alt+2")
+        await desk.until(lambda: desk.tabs[1].screen.is_current)
+        await desk.press("alt+w")
+        await desk.shows("Worktree scripted")
+        assert "Nothing was copied" not in desk.text
+
+
 async def test_tabs_in_one_worktree_are_one_row_that_is_asked_about_before_any_closes(
     open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
