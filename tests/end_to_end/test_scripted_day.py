@@ -112,8 +112,7 @@ def start(day: OnTerminal, agent: str, tab: int, *, in_worktree: bool = False) -
         day.wait_for("It works in a new git worktree")
     day.type(agent)
     day.until(lambda: f"   {agent} " in day.shown and "Used last" not in day.shown)
-    day.type("\r")
-    day.wait_for(f" {tab} ● ")
+    day.insist("\r", lambda: f" {tab} ● " in day.shown)
 
 
 def test_a_day_with_agents_on_one_repository(tmp_path: Path) -> None:

@@ -139,6 +139,9 @@ class Host(Protocol):
     def chosen(self) -> int | None:
         """The option to mark; None for none."""
 
+    has_focus: bool
+    """Whether it gets the keys."""
+
     def keys(self, *, is_cut: bool) -> Sequence[str]:
         """What to say below the options, such as the keys. `is_cut` is True if the subject goes on below."""
 
@@ -573,7 +576,7 @@ class RequestBody(Vertical):
         """Shown in place of the keys after an answer that was held back; "" if none was."""
         seen = self.drawing.seen
         left_out, again = self.drawn.left_out, seen.again
-        if not seen.wanted or self.rows is None:
+        if not seen.wanted or self.rows is None or not self._host.has_focus:
             return ""
         if not seen.is_all_seen and self._ends_in_view:
             return WENT_BY * self._went_back
