@@ -24,7 +24,6 @@ from acp_tui.ui.permission.request_body import Place, RequestBody, RowCounts, sh
 from acp_tui.ui.permission.request_keys import AnswerableRequest
 from acp_tui.ui.rendering.diff import DiffLayout
 
-NOTHING: Final = "That key does nothing here; {leave_review} leads back, to write"
 COLUMNS_FROM_CELLS: Final = 116
 """From this width on, old and new text are side by side. A terminal of 120 columns is wide enough."""
 
@@ -96,10 +95,6 @@ class FullRequest(AnswerableRequest):
         ways = self._ways_to_answer(is_cut=is_cut, has_more_files=bool(diffs))
         keys = [*ways, *changes, "{interrupt} cancel the turn", "{raw} raw", "{leave_review} back"]
         return [key for key in map(hint, keys) if key]
-
-    def _why_nothing(self, key: str) -> str:
-        """Whoever came here to read, and presses a wrong key, isn't writing."""
-        return super()._why_nothing(key) or ("" if self.guard.is_unasked else keys_in_force(self).hint(NOTHING))
 
     def make_way(self) -> Sequence[events.Key | events.Paste]:
         keys = super().make_way()

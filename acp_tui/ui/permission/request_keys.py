@@ -179,17 +179,13 @@ class AnswerableRequest(Vertical, can_focus=True):
 
     async def on_key(self, event: events.Key) -> None:
         self.body.show_changes()
-        no_answer = self._why_nothing(event.key)
+        is_letter = event.key in LETTERS.values()  # it answers other requests, so it isn't the beginning of a text
+        no_answer = f"No answer has that letter; these keys answer: {keys_told(self.options)}" if is_letter else ""
         option = self._option_of(event.key)
         rejects = option is not None and option.is_rejection
         # What decides and is no option says why not.
         decides = "" if option is not None and self._leads_on(option) else self._decision(event.key)
         await self.guard.take_key(event, decides, no_answer, rejects=rejects, asks_on=option is None)
-
-    def _why_nothing(self, key: str) -> str:
-        """What to say of a key that does nothing here; "" if it may begin a text, unlike the letter of an answer."""
-        is_letter = key in LETTERS.values()
-        return f"No answer has that letter; these keys answer: {keys_told(self.options)}" if is_letter else ""
 
     def _option_of(self, key: str) -> PermissionOption | None:
         """The answer that the key stands for; None if it stands for none."""
