@@ -208,7 +208,7 @@ async def test_in_this_session_is_for_its_kind_until_the_session_ends(cwd: Path,
         assert agent.session.allowances.for_session == {kind: True}
 
 
-async def test_what_is_allowed_in_this_session_shows_where_no_tool_call_of_the_agents_shows_it(cwd: Path):
+async def test_what_is_allowed_in_this_session_shows_where_no_tool_call_shows_it(cwd: Path):
     async with playing(cwd) as agent:
         await agent.write("a.txt", "1\n")
         await agent.answer(IN_SESSION.option_id)

@@ -830,7 +830,7 @@ async def test_a_key_that_allows_turns_pages_and_types_nothing_however_fast() ->
         await page.until(lambda: page.decisions == {"call": ALLOW.option_id})
 
 
-async def test_no_key_that_allows_leads_on_from_a_page_before_that_was_there_for_a_moment(
+async def test_no_key_that_allows_leads_on_from_a_page_before_it_was_there_for_a_moment(
     far_screen: SimpleNamespace,
 ) -> None:
     async with open_page(size=NARROW) as page:
@@ -848,7 +848,7 @@ async def test_no_key_that_allows_leads_on_from_a_page_before_that_was_there_for
 
 
 @pytest.mark.usefixtures("keys_are_held")
-async def test_text_that_leads_away_from_it_leaves_no_key_to_read_on_that_the_prompt_would_get() -> None:
+async def test_text_that_leads_away_leaves_no_key_to_read_on_that_the_prompt_would_get() -> None:
     async with open_page(size=NARROW) as page:
         await page.ask("call", content=(EDIT, WHOLE))
         page.card.guard.come_unasked()

@@ -291,7 +291,7 @@ async def test_one_is_chosen_and_the_others_go_only_after_a_yes(
         assert len(desk.tabs) == 2
 
 
-async def test_why_a_worktree_stays_is_said_in_the_comparison_that_comes_back_and_in_no_other_dialog(
+async def test_why_a_worktree_stays_is_said_in_the_comparison_and_in_no_other_dialog(
     open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     list_other(monkeypatch)
