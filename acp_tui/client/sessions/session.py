@@ -25,7 +25,7 @@ from acp_tui.client.sessions.prompt_capabilities import fit
 from acp_tui.client.sessions.prompt_queue import PromptQueue
 from acp_tui.client.settings.settings import RefusalRule
 from acp_tui.client.spill import new_conversation
-from acp_tui.conversation import entries, facts, reducer, updates
+from acp_tui.conversation import QUIET_KINDS, entries, facts, reducer, updates
 from acp_tui.conversation.content import ContentBlock, Text
 from acp_tui.conversation.conversation import Change, Conversation, SubagentState
 from acp_tui.conversation.elicitation import Elicitation
@@ -612,7 +612,8 @@ class Session:
         """Whether a tool call of the agent's that isn't over shows what it does with this file, or in this folder."""
         said = self.conversation
         turn = said.entries[said.turn_start or 0 :]
-        calls = [one.call for one in turn if isinstance(one, entries.ToolCallEntry) and not one.call.is_settled]
+        calls = [one.call for one in turn if isinstance(one, entries.ToolCallEntry)]
+        calls = [call for call in calls if not (call.is_settled or call.kind in QUIET_KINDS)]
         if path.is_dir():
             return bool(calls)
         named = {place.path for call in calls for place in call.locations}

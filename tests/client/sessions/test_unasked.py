@@ -52,6 +52,13 @@ class Played:
         """Run a command."""
         return await self.send("terminal/create", command=command, args=list(args), **more)
 
+    async def report(self, title: str, path: str, *, kind: str) -> None:
+        """Tell of a tool call that works on a file of the project."""
+        call = {"toolCallId": title, "title": title, "kind": kind, "locations": [{"path": str(self.cwd / path)}]}
+        update = {"sessionUpdate": "tool_call", "status": "in_progress", **call}
+        told = {"sessionId": self.session.session_id, "update": update}
+        await self.wire.send({"jsonrpc": "2.0", "method": "session/update", "params": told})
+
     async def ask(self, answer: str = "yes", **call: Any) -> None:
         """Ask for permission for a tool call; the user answers."""
         await self.send("session/request_permission", toolCall={"toolCallId": "call", **call}, options=OFFERED)
@@ -213,12 +220,10 @@ async def test_what_is_allowed_in_this_session_shows_where_no_tool_call_shows_it
         await agent.write("a.txt", "1\n")
         await agent.answer(IN_SESSION.option_id)
         assert await agent.is_served()
+        await agent.report("Read", "a.txt", kind="read")
         await agent.write("a.txt", "2\n")
         assert await agent.is_served()
-        where = [{"path": str(cwd / "b.txt")}]
-        call = {"sessionUpdate": "tool_call", "toolCallId": "c", "title": "Mine", "status": "in_progress"}
-        told = {"sessionId": agent.session.session_id, "update": call | {"locations": where}}
-        await agent.wire.send({"jsonrpc": "2.0", "method": "session/update", "params": told})
+        await agent.report("Mine", "b.txt", kind="edit")
         await agent.write("b.txt", "3\n")
         assert await agent.is_served()
         await agent.write("a.txt", "4\n")
@@ -226,6 +231,7 @@ async def test_what_is_allowed_in_this_session_shows_where_no_tool_call_shows_it
         said = [one for one in agent.session.conversation.entries if isinstance(one, ToolCallEntry)]
         assert [(one.call.title, one.call.status) for one in said] == [
             ("Write a.txt", "completed"),
+            ("Read", "in_progress"),
             ("Write a.txt", "completed"),
             ("Mine", "in_progress"),
             ("Write a.txt", "completed"),
