@@ -127,7 +127,7 @@ class Notices:
         return [notice for notice in self.shown if not below or front in self._said_on[notice.identity]]
 
     def follow(self, dialog: Screen[Any]) -> None:
-        """Show on this dialog what was said since it was left to come back."""
+        """Show what was said before this dialog opened there, too."""
         for said_on in self._said_on.values():
             said_on.add(dialog)
         self.place()

@@ -6,11 +6,10 @@ The worktrees themselves, and what happens to them when their tabs close, are `w
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from anyio import move_on_after, to_thread
 from textual import on, work
@@ -34,6 +33,7 @@ from acp_tui.ui.tab.sessions import last_line
 from acp_tui.ui.tab.stage import Live
 
 if TYPE_CHECKING:
+    from acp_tui.ui.base.app import BaseApp
     from acp_tui.ui.tab.tab import Tab
 
 LEAST: Final = 2
@@ -169,19 +169,11 @@ class CompareDialog(ListDialog["Compared | Tab | None"]):
     BINDINGS = bindings_of(place=PLACE)
 
     def __init__(
-        self,
-        compared: Sequence[Compared],
-        listeners: list[Callable[[], None]],
-        line: str,
-        ends: dict[Compared, str],
-        follow: Callable[[CompareDialog], None] | None = None,
+        self, compared: Sequence[Compared], listeners: list[Callable[[], None]], line: str, ends: dict[Compared, str]
     ) -> None:
-        """`line` is the user's command, "" for none, and `ends` how it ended. `listeners` hear of tabs' states.
-
-        `follow` shows here why a worktree stayed that was to be closed.
-        """
+        """`line` is the user's command, "" for none, and `ends` how it ended. `listeners` hear of tabs' states."""
         self.compared = compared
-        self._listeners, self._follow = listeners, follow
+        self._listeners = listeners
         self._line = line
         self._unchecked = [one for one in compared if one not in ends] if line else []
         self._ends = ends
@@ -192,8 +184,8 @@ class CompareDialog(ListDialog["Compared | Tab | None"]):
     def on_mount(self) -> None:
         self._listeners.append(self._note_state)
         self._note_state()
-        if self._follow is not None:
-            self.call_after_refresh(self._follow, self)
+        # It may come back because a worktree wasn't closed, and that was just said.
+        self.call_after_refresh(cast("BaseApp", self.app).notices.follow, self)
 
     def on_unmount(self) -> None:
         self._listeners.remove(self._note_state)
@@ -309,13 +301,7 @@ class SeveralController:
         said = "" if agent.command.is_listed else agent.title[:MAX_SAID]
         return said if any(char.isascii() and char.isalnum() for char in said) else agent.name
 
-    async def compare(
-        self,
-        line: str = "",
-        among: Sequence[Tab] = (),
-        ends: dict[Compared, str] | None = None,
-        follow: Callable[[CompareDialog], None] | None = None,
-    ) -> None:
+    async def compare(self, line: str = "", among: Sequence[Tab] = (), ends: dict[Compared, str] | None = None) -> None:
         """Compare the worktrees of the tab's repository that have tabs, and run a command of the user's in each.
 
         With `among`, only the worktrees of these tabs are compared. `ends` is how the command ended before.
@@ -328,17 +314,14 @@ class SeveralController:
             tab.say("No tab works in a worktree of this repository. /several PROMPT starts some.")
             return
         ends = {one: end for one, end in (ends or {}).items() if end != RUNNING}
-        chosen = await tab.ask(CompareDialog(compared, tab.app.tabs.listeners, line, ends, follow))
+        chosen = await tab.ask(CompareDialog(compared, tab.app.tabs.listeners, line, ends))
         if isinstance(chosen, Compared):
-            again = partial(self.compare, line, among, ends, tab.app.notices.follow)
-            tab.app.run_worker(self._close(chosen, compared, again))  # whichever of the tabs is closed
+            tab.app.run_worker(self._close(chosen, compared, line, among, ends))  # whichever of the tabs is closed
         elif chosen is not None and chosen in tab.app.tabs:
             await tab.app.tabs.go_to(chosen)
             chosen.screen.focus_card()
 
-    async def _close(
-        self, chosen: Compared, compared: Sequence[Compared], again: Callable[[], Coroutine[Any, Any, None]]
-    ) -> None:
+    async def _close(self, chosen: Compared, compared: Sequence[Compared], *again: Any) -> None:
         """Close the tabs, then go back, or to the one that is kept. If another is to stay, compare `again`."""
         app, stays = self._tab.app, False
         for one in sorted(compared, key=lambda one: one is not chosen):
@@ -351,7 +334,7 @@ class SeveralController:
         elif self._tab in app.tabs:
             await app.tabs.go_to(self._tab)
             if stays:
-                self._tab.run(again())
+                self._tab.run(self.compare(*again))
 
 
 def _in_worktrees(tabs: Iterable[Tab]) -> list[Compared]:
