@@ -211,10 +211,9 @@ class AnswerableRequest(Vertical, can_focus=True):
         if key in ANSWER_KEYS and self._option_of(key) is None and not self._is_unclear(key):
             return None
         binding = next(iter(bindings_of_key(self, key)), None)
-        if binding is None or not binding.action.startswith("go_to_file"):
-            is_idle = binding is not None and binding.action == "reject_and_say_why" and self._rejection is None
-            return None if is_idle else binding
-        return binding if self.body.drawn.files or (self.asked is not None and self.asked.waiting > 1) else None
+        is_all = not self.body.drawn.files and (self.asked is None or self.asked.waiting == 1)
+        idle = {"reject_and_say_why": self._rejection is None, "go_to_file(1)": is_all, "go_to_file(-1)": is_all}
+        return None if binding is None or idle.get(binding.action) else binding
 
     def on_paste(self, event: events.Paste) -> None:
         self.guard.take_paste(event)
