@@ -373,7 +373,7 @@ def test_text_typed_before_the_list_of_agents_is_the_draft_and_no_search(waits_f
 
         terminal.until(lambda: waits_for in terminal.said)
         terminal.type("hello\r")
-        terminal.until(lambda: "What you typed before is kept" in shown())
+        terminal.until(lambda: "What you typed is kept as your draft" in shown())
         assert "│  Type to search" in shown()
         terminal.type("demo\r")
         terminal.until(lambda: "Typed before acp-tui was ready: Enter sends it" in shown() and "│ hello" in shown())

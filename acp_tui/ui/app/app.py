@@ -68,7 +68,7 @@ NO_HOST: Final = (
 )
 MAX_LEFT_LINES: Final = 1000
 IN_TEXT: Final = ("backspace", "enter", "ctrl+j", LINE_END)
-KEPT: Final = "What you typed before is kept for your draft"
+KEPT: Final = "What you typed is kept as your draft"
 QUIT_AGAIN_S: Final = 5.0
 """Quitting twice within this time needs no confirmation."""
 
